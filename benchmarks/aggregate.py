@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from benchmarks.page import Bars
-from benchmarks.peers import installed
+from benchmarks.peers import make_installed
 from survey_app.authoring import mechanism_choice
 from survey_app.tally import Bits, add_bits
 
@@ -31,8 +31,8 @@ class Contestant:
     work: Callable[[], object]
 
 
-def estimates(rows: Bits) -> Contestant:
-    mechanism = mechanism_choice.categories(WIDTH, Decimal(EPSILON))
+def candor_contestant(rows: Bits) -> Contestant:
+    mechanism = mechanism_choice.choose_subset(WIDTH, Decimal(EPSILON))
     p, q = float(mechanism.p), float(mechanism.q)
 
     def work() -> object:
@@ -43,7 +43,7 @@ def estimates(rows: Bits) -> Contestant:
     return Contestant("candor", len(rows), work)
 
 
-def histograms(rows: Bits) -> list[Contestant]:
+def histogram_contestants(rows: Bits) -> list[Contestant]:
     return [
         Contestant(
             "histogram of each byte", len(rows), lambda: [np.bincount(column, minlength=256) for column in rows.T]
@@ -99,8 +99,8 @@ def main(quick: bool) -> list[Bars]:
     print(f"\nAggregation: {count:,} reports of {WIDTH} stored bits, best of {ROUNDS} alternating rounds")
     rows = np.random.default_rng().integers(0, 256, (count, WIDTH // 8), dtype=np.uint8)
     makers = {"multi-freq-ldpy": multi_freq_ldpy, "pure-ldp": pure_ldp, "OpenDP": opendp}
-    peer_contestants, absent = installed({name: partial(maker, rows) for name, maker in makers.items()})
-    contestants = [estimates(rows), *histograms(rows), *peer_contestants]
+    peer_contestants, absent = make_installed({name: partial(maker, rows) for name, maker in makers.items()})
+    contestants = [candor_contestant(rows), *histogram_contestants(rows), *peer_contestants]
     best = best_times(contestants, ROUNDS)
     candor_time = best["candor"]
     total_times = {contestant.name: best[contestant.name] * count / contestant.reports for contestant in contestants}

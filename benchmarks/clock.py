@@ -15,8 +15,8 @@ import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
 PEOPLE = 300
-COMING = 400.0  # minutes after the mail, in the mean
-ANSWERING, SPREAD = 3.0, 0.5  # the median in minutes, and the standard deviation of its logarithm
+MEAN_DELAY = 400.0  # minutes after the mail, in the mean
+MEDIAN_DURATION, SPREAD = 3.0, 0.5  # the median in minutes, and the standard deviation of its logarithm
 HABITS = 60.0  # minutes by which a person of habits misses the hour of the first visit, as a standard deviation
 IMPOSSIBLE = -1e3  # the logarithm of a density
 
@@ -24,43 +24,43 @@ Minutes = npt.NDArray[np.float64]
 Visits = Callable[[np.random.Generator, Minutes], Minutes]
 
 
-def one_visit(rng: np.random.Generator, taken: Minutes) -> Minutes:
+def draw_in_one_visit(rng: np.random.Generator, ticket_times: Minutes) -> Minutes:
     """Draw the times of reports that follow their ticket after the time that answering takes."""
-    return taken + rng.lognormal(np.log(ANSWERING), SPREAD, len(taken))
+    return ticket_times + rng.lognormal(np.log(MEDIAN_DURATION), SPREAD, len(ticket_times))
 
 
-def phases(rng: np.random.Generator, taken: Minutes) -> Minutes:
+def draw_in_phases(rng: np.random.Generator, ticket_times: Minutes) -> Minutes:
     """Draw the times of reports on another day, at hours independent of the first visit."""
-    return rng.exponential(COMING, len(taken))
+    return rng.exponential(MEAN_DELAY, len(ticket_times))
 
 
-def habits(rng: np.random.Generator, taken: Minutes) -> Minutes:
+def draw_at_same_hour(rng: np.random.Generator, ticket_times: Minutes) -> Minutes:
     """Draw the times of reports on another day, at about the same hour as the first visit."""
-    return taken + rng.normal(0, HABITS, len(taken))
+    return ticket_times + rng.normal(0, HABITS, len(ticket_times))
 
 
-def answering(gaps: Minutes) -> Minutes:
+def answering_density(gaps: Minutes) -> Minutes:
     """Return the log density of the minutes between a ticket and its report, for a single visit."""
     logs = np.log(np.maximum(gaps, 1e-9))
-    return np.where(gaps > 0, -logs - ((logs - np.log(ANSWERING)) / SPREAD) ** 2 / 2, IMPOSSIBLE)
+    return np.where(gaps > 0, -logs - ((logs - np.log(MEDIAN_DURATION)) / SPREAD) ** 2 / 2, IMPOSSIBLE)
 
 
-def returning(gaps: Minutes) -> Minutes:
+def returning_density(gaps: Minutes) -> Minutes:
     """Return the log density of the difference in the hour of the day, for two visits at about the same hour."""
     return -((gaps / HABITS) ** 2) / 2
 
 
-WAYS: dict[str, tuple[Visits, Callable[[Minutes], Minutes]]] = {
-    "one visit, one server that writes down times": (one_visit, answering),
-    "phases, everybody comes anew": (phases, returning),
-    "phases, everybody comes at about the same hour": (habits, returning),
+SCENARIOS: dict[str, tuple[Visits, Callable[[Minutes], Minutes]]] = {
+    "one visit, one server that writes down times": (draw_in_one_visit, answering_density),
+    "phases, everybody comes anew": (draw_in_phases, returning_density),
+    "phases, everybody comes at about the same hour": (draw_at_same_hour, returning_density),
 }
 
 
-def matched(way: str, people: int, rng: np.random.Generator) -> float:
+def match_share(scenario: str, people: int, rng: np.random.Generator) -> float:
     """Return the share of people whose report the likeliest matching finds."""
-    visits, density = WAYS[way]
-    ticket_times = rng.exponential(COMING, people)
+    visits, density = SCENARIOS[scenario]
+    ticket_times = rng.exponential(MEAN_DELAY, people)
     report_times = visits(rng, ticket_times)
     _, guesses = linear_sum_assignment(-density(report_times[None, :] - ticket_times[:, None]))
     return float(np.mean(guesses == np.arange(people)))
@@ -72,8 +72,8 @@ def matched(way: str, people: int, rng: np.random.Generator) -> float:
 def main(runs: int, people: int) -> None:
     """Print how many people of so many are told apart by the clock, and how many by guessing."""
     rng = np.random.default_rng()
-    for way in WAYS:
-        shares = [matched(way, people, rng) for _ in range(runs)]
+    for way in SCENARIOS:
+        shares = [match_share(way, people, rng) for _ in range(runs)]
         error = np.std(shares, ddof=1) / np.sqrt(runs)
         click.echo(f"{way:48} {np.mean(shares):7.2%} ± {error:.2%}")
     click.echo(f"{'by guessing':48} {1 / people:7.2%}")

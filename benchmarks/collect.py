@@ -26,12 +26,12 @@ from survey_app.authoring import build_file
 from survey_app.authoring.terms import Terms
 from survey_app.collect.batch import read_batch
 from survey_app.results.survey_document import results
-from survey_app.store import Member, Published, Store
+from survey_app.store import Member, PublishedSurvey, Store
 from survey_app.store.sqlite import SqliteStore
 
 CONCURRENCY, ROUNDS = 32, 3
 COUNTS = (10**3, 10**5, 10**7)
-PATIENCE = 60  # seconds for a server to start, or to end
+TIMEOUT = 60  # seconds for a server to start, or to end
 ROOT = Path(__file__).parent.parent
 
 
@@ -50,13 +50,13 @@ class Size:
 QUICK = Size(workers=(1,), requests=64, rounds=1, batch=200, batches=2, reads=3)
 
 
-def make(directory: Path) -> tuple[SqliteStore, Published]:
+def create_store(directory: Path) -> tuple[SqliteStore, PublishedSurvey]:
     """Create a store in this directory, publish the worked example, and return both."""
     store = SqliteStore(directory / "bench.db")
-    return store, publish(store)
+    return store, publish_example(store)
 
 
-def publish(store: Store) -> Published:
+def publish_example(store: Store) -> PublishedSurvey:
     """Create the tables of a new store, publish the worked example in it, and return it."""
     store.migrate()
     user = add_user(store, "bench", "not a secret")
@@ -64,13 +64,13 @@ def publish(store: Store) -> Published:
     return store.add_surveys([Member(survey, Terms(public=True))], owner=user.key)[0]
 
 
-def reports(survey: Survey, count: int) -> list[Report]:
+def make_reports(survey: Survey, count: int) -> list[Report]:
     """Return `count` reports of the real client."""
     return [randomize(survey, {"cheated": True, "help": "notes", "hours": 12}) for _ in range(count)]
 
 
 @contextlib.contextmanager
-def server(db: str, workers: int) -> Iterator[int]:
+def run_server(db: str, workers: int) -> Iterator[int]:
     """Start the real server with its no-op route on a free port, yield the port, and terminate it at the end."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
@@ -82,13 +82,13 @@ def server(db: str, workers: int) -> Iterator[int]:
         yield port
     finally:
         process.terminate()
-        process.wait(PATIENCE)
+        process.wait(TIMEOUT)
 
 
 def _wait(process: subprocess.Popen[bytes], port: int) -> None:
     """Wait until the server answers; raise RuntimeError if it ends or takes too long."""
     start = time.monotonic()
-    while time.monotonic() - start < PATIENCE and process.poll() is None:
+    while time.monotonic() - start < TIMEOUT and process.poll() is None:
         with contextlib.suppress(OSError):
             urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=1).close()
             return
@@ -96,17 +96,17 @@ def _wait(process: subprocess.Popen[bytes], port: int) -> None:
     raise RuntimeError("the server did not start")
 
 
-def single(workers: int, requests: int, rounds: int) -> float:
+def measure_single_reports(workers: int, requests: int, rounds: int) -> float:
     """Return the median ratio of the rates of durable single reports and of a no-op route, in alternating rounds."""
     with tempfile.TemporaryDirectory() as folder:
-        store, published = make(Path(folder))
+        store, published = create_store(Path(folder))
         store.close()
         survey = published.survey
         path = f"/api/surveys/{survey.slug}/reports"
-        with server(f"sqlite:///{folder}/bench.db", workers) as port:
+        with run_server(f"sqlite:///{folder}/bench.db", workers) as port:
             ratios, p99s = [], []
             for round_number in range(rounds + 1):
-                bodies = [report.to_json() for report in reports(survey, requests)]
+                bodies = [report.to_json() for report in make_reports(survey, requests)]
                 idle = load.run(port, [load.request("/noop", body) for body in bodies], CONCURRENCY)
                 stored = load.run(port, [load.request(path, body) for body in bodies], CONCURRENCY)
                 if stored.statuses != {201: requests} or idle.statuses != {200: requests}:
@@ -125,7 +125,7 @@ def single(workers: int, requests: int, rounds: int) -> float:
     return ratio
 
 
-def batch(count: int, rounds: int) -> float:
+def measure_batches(count: int, rounds: int) -> float:
     """Return the median ratio of the rates of `read_batch` and of sqlite3's executemany.
 
     Both store the same rows with the same key in new files; the batch is also decoded and validated.
@@ -134,8 +134,8 @@ def batch(count: int, rounds: int) -> float:
     gc.freeze()  # as a server does when it begins
     for _ in range(rounds):
         with tempfile.TemporaryDirectory() as folder:
-            store, published = make(Path(folder))
-            batch_reports = reports(published.survey, count)
+            store, published = create_store(Path(folder))
+            batch_reports = make_reports(published.survey, count)
             body = b"\n".join(report.to_json() for report in batch_reports)
             start = time.perf_counter()
             answer = read_batch(store, published.survey.slug, body)
@@ -160,10 +160,10 @@ def batch(count: int, rounds: int) -> float:
     return ratio
 
 
-def tally(reads: int) -> dict[int, float]:
+def measure_results(reads: int) -> dict[int, float]:
     """Return the seconds that results take for tallies of a thousand to ten million reports; each reads one row."""
     with tempfile.TemporaryDirectory() as folder:
-        store, published = make(Path(folder))
+        store, published = create_store(Path(folder))
         times: dict[int, float] = {}
         for count in COUNTS * 2:
             counts = np.full(published.survey.width, count // 3, dtype=np.int64).tobytes()
@@ -188,11 +188,11 @@ def main(quick: bool) -> list[Bars]:
     print(f"\nCollecting: {size.requests} requests a round, concurrency {CONCURRENCY}")
     ratios = [
         (f"single durable reports, {workers} worker(s), over a route that does nothing",
-         single(workers, size.requests, size.rounds))
+         measure_single_reports(workers, size.requests, size.rounds))
         for workers in size.workers
     ]  # fmt: skip
-    ratios.append(("batches of JSON, over sqlite3's executemany", batch(size.batch, size.batches)))
-    times = tally(size.reads)
+    ratios.append(("batches of JSON, over sqlite3's executemany", measure_batches(size.batch, size.batches)))
+    times = measure_results(size.reads)
     latencies = tuple((f"{count:,} reports", seconds / times[COUNTS[0]]) for count, seconds in times.items())
     return [
         Bars("collect", "Reports a second into SQLite", "× the bare work", tuple(ratios)),

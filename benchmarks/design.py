@@ -22,17 +22,17 @@ from survey_app.authoring.ask import Ask
 from survey_app.authoring.design.blocks import (
     MARGIN,
     RESPONDENTS,
-    Asked,
     Design,
+    DesignQuestion,
     Prices,
-    best_blocks,
-    best_way,
-    joint_price,
-    unit_orders,
+    choose_randomization,
+    compute_joint_cost_ratio,
+    find_best_blocks,
+    list_unit_orders,
 )
-from survey_app.authoring.design.partition import by_search, exactly
-from survey_app.authoring.fields import Wishes
-from survey_app.kinds.assumptions import OPTION, SKIPPING, YES
+from survey_app.authoring.design.partition import find_best_partition, search_partition
+from survey_app.authoring.fields import DesignRequest
+from survey_app.kinds.assumptions import OPTION_SHARE, SKIP_SHARE, YES_SHARE
 from survey_app.languages import numbers
 from survey_app.plan.question_plan import make_question
 from survey_app.plan.survey_plan import plan_survey
@@ -43,7 +43,7 @@ QUESTIONS = (3, 6, 9, 12)
 MIXED_EPSILONS = (1, 2, 4)
 OPTIONS = 10
 PAIR_EPSILONS = (1, 2, 3, 4)
-SEED, COMPARED, UNITS = 15, 60, 10
+SEED, COMPARED_SURVEYS, UNITS = 15, 60, 10
 
 MIXED: Sequence[dict[str, Any]] = (
     {"id": "yes", "type": "yes_no", "text": "?"},
@@ -59,7 +59,7 @@ PAIRS: dict[str, tuple[tuple[str, int | None], tuple[str, int | None]]] = {
     "yes or no, 5 points": (("yes_no", None), ("scale", 5)),
     "5 points, 5 points": (("scale", 5), ("scale", 5)),
 }
-SKIPPED: dict[str, tuple[str, int | None]] = {
+OPTIONAL_QUESTIONS: dict[str, tuple[str, int | None]] = {
     "yes or no": ("yes_no", None),
     "one of 3": ("choice", 3),
     "a scale of 5": ("scale", 5),
@@ -67,10 +67,11 @@ SKIPPED: dict[str, tuple[str, int | None]] = {
     "a number": ("number", None),
 }
 
+ASSUMED = f"a yes at {YES_SHARE:.0%}, an option at {OPTION_SHARE:.0%}"
 HEAD = f"""# How many respondents a design needs
 
 Made by `python -m benchmarks.design`. Numbers are respondents until every main figure has a margin of
-±{100 * MARGIN:g}% of its range, at 95% confidence: a yes at {YES:.0%}, an option at {OPTION:.0%}, the mean of a scale
+±{100 * MARGIN:g}% of its range, at 95% confidence: {ASSUMED}, the mean of a scale
 or of a number that are spread evenly. ε is that of the whole survey: what a person gives away is the same whatever the
 design.
 
@@ -103,12 +104,12 @@ SEVERAL = """## Several of ten options
 
 One question, of which each device answers for some options.
 """
-TOGETHER = """## The price of a pair
+PAIR_TEXT = """## The price of a pair
 
 Respondents of two questions that are randomized together, in parts of those that they need apart. Below 1 the cross-tab
 is a gift: it costs nothing, and saves some.
 """
-LEFT_OUT = """## The price of `optional`
+OPTIONAL_TEXT = """## The price of `optional`
 
 Respondents of a question that may be left out, and is by one in ten, in parts of those that it needs otherwise; asked
 alone.
@@ -121,7 +122,7 @@ Up to ten units all partitions are compared. Above, a search finds the blocks; h
 """
 
 
-def designs(questions: Sequence[dict[str, Any]], epsilon: float) -> dict[Ask, Design]:
+def build_designs(questions: Sequence[dict[str, Any]], epsilon: float) -> dict[Ask, Design]:
     """Return the designs of a survey of these questions, by the value of `ask`."""
     return build(_file(questions, epsilon), json_file=True).designs
 
@@ -131,104 +132,128 @@ def _file(questions: Sequence[dict[str, Any]], epsilon: float, ask: str = "auto"
     return json.dumps(definition).encode()
 
 
-def table(text: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def format_table(text: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a section with its table, in Markdown."""
     lines = "".join(f"| {' | '.join(row)} |\n" for row in (head, ["---"] * len(head), *rows))
     return f"{text}\n{lines}"
 
 
-def _at(epsilons: Sequence[int]) -> list[str]:
+def _epsilon_headings(epsilons: Sequence[int]) -> list[str]:
     return [f"ε = {epsilon}" for epsilon in epsilons]
 
 
-def page() -> str:
+def build_page() -> str:
     """Return the whole page."""
-    parts = (HEAD, yes_or_no(), mixed(), drawn(), pairs(), skipping(), compared())
+    parts = (
+        HEAD,
+        yes_or_no_section(),
+        mixed_section(),
+        options_section(),
+        pairs_section(),
+        optional_section(),
+        search_section(),
+    )
     return "\n".join(parts)
 
 
-def yes_or_no() -> str:
+def yes_or_no_section() -> str:
     rows = []
     for count in QUESTIONS:
         questions = [{"id": f"q{i}", "type": "yes_no", "text": "?"} for i in range(count)]
-        design_sets = [designs(questions, epsilon) for epsilon in EPSILONS]
-        rows.append([str(count), *(_three(design_set) for design_set in design_sets)])
-    return table(YES_OR_NO, ["questions", *_at(EPSILONS)], rows)
+        design_sets = [build_designs(questions, epsilon) for epsilon in EPSILONS]
+        rows.append([str(count), *(_three_counts(design_set) for design_set in design_sets)])
+    return format_table(YES_OR_NO, ["questions", *_epsilon_headings(EPSILONS)], rows)
 
 
-def _three(found: dict[Ask, Design]) -> str:
-    split, one, best = (numbers.count(found[ask].respondents) for ask in (Ask.ALL, Ask.ONE, Ask.AUTO))
+def _three_counts(design_set: dict[Ask, Design]) -> str:
+    split, one, best = (numbers.format_count(design_set[ask].respondents) for ask in (Ask.ALL, Ask.ONE, Ask.AUTO))
     return f"{split} / {one} / **{best}**"
 
 
-def mixed() -> str:
+def mixed_section() -> str:
     rows = []
     for epsilon in MIXED_EPSILONS:
-        design_set = designs(MIXED, epsilon)
+        design_set = build_designs(MIXED, epsilon)
         split, one, best = (design_set[ask].respondents for ask in (Ask.ALL, Ask.ONE, Ask.AUTO))
         hardest = max(
-            designs([question], epsilon)[Ask.AUTO].respondents for question in MIXED if "show_if" not in question
+            build_designs([question], epsilon)[Ask.AUTO].respondents for question in MIXED if "show_if" not in question
         )
-        half = plan_survey(_file(MIXED, epsilon), json_file=True).way(Ask.AUTO)
+        half = plan_survey(_file(MIXED, epsilon), json_file=True).variant(Ask.AUTO)
         counts = [split, one, best]
         rows.append(
             [
                 str(epsilon),
-                *(numbers.count(count) for count in counts),
-                f"{numbers.quantity(split / best)} times fewer",
-                numbers.respondents(half.at_half if half else None),
-                numbers.count(hardest),
+                *(numbers.format_count(count) for count in counts),
+                f"{numbers.format_quantity(split / best)} times fewer",
+                numbers.format_respondents(half.at_half if half else None),
+                numbers.format_count(hardest),
             ]
         )
-    return table(SIX, SIX_HEAD, rows)
+    return format_table(SIX, SIX_HEAD, rows)
 
 
-def drawn() -> str:
+def options_section() -> str:
     question = make_question("multiple", options=OPTIONS)
-    choices = [best_way(question, 1.0, math.exp(epsilon)) for epsilon in EPSILONS]
+    choices = [choose_randomization(question, 1.0, math.exp(epsilon)) for epsilon in EPSILONS]
     rows = [
         ["options drawn by a device", *(str(choice.draw) for choice in choices)],
-        ["respondents", *(numbers.count(math.ceil(RESPONDENTS * choice.variance)) for choice in choices)],
+        ["respondents", *(numbers.format_count(math.ceil(RESPONDENTS * choice.variance)) for choice in choices)],
     ]
-    return table(SEVERAL, ["", *_at(EPSILONS)], rows)
+    return format_table(SEVERAL, ["", *_epsilon_headings(EPSILONS)], rows)
 
 
-def pairs() -> str:
+def pairs_section() -> str:
     rows = []
     for name, pair in PAIRS.items():
         questions = [make_question(kind, options=options) for kind, options in pair]
-        asked_questions = [Asked(replace(question, id=f"q{i}"), i, 1.0, 1.0) for i, question in enumerate(questions)]
-        rows.append([name, *(numbers.price(joint_price(asked_questions, epsilon)) for epsilon in PAIR_EPSILONS)])
-    return table(TOGETHER, ["", *_at(PAIR_EPSILONS)], rows)
+        asked_questions = [
+            DesignQuestion(replace(question, id=f"q{i}"), i, 1.0, 1.0) for i, question in enumerate(questions)
+        ]
+        rows.append(
+            [
+                name,
+                *(
+                    numbers.format_cost_factor(compute_joint_cost_ratio(asked_questions, epsilon))
+                    for epsilon in PAIR_EPSILONS
+                ),
+            ]
+        )
+    return format_table(PAIR_TEXT, ["", *_epsilon_headings(PAIR_EPSILONS)], rows)
 
 
-def skipping() -> str:
+def optional_section() -> str:
     rows = []
-    for name, (kind, options) in SKIPPED.items():
+    for name, (kind, options) in OPTIONAL_QUESTIONS.items():
         plain, optional = (make_question(kind, options=options, optional=optional) for optional in (False, True))
         prices = []
         for epsilon in PAIR_EPSILONS:
             odds = math.exp(epsilon)
-            prices.append(best_way(optional, 1 - SKIPPING, odds).variance / best_way(plain, 1.0, odds).variance)
-        rows.append([name, *(numbers.price(price) for price in prices)])
-    return table(LEFT_OUT, ["", *_at(PAIR_EPSILONS)], rows)
+            prices.append(
+                choose_randomization(optional, 1 - SKIP_SHARE, odds).variance
+                / choose_randomization(plain, 1.0, odds).variance
+            )
+        rows.append([name, *(numbers.format_cost_factor(price) for price in prices)])
+    return format_table(OPTIONAL_TEXT, ["", *_epsilon_headings(PAIR_EPSILONS)], rows)
 
 
-def compared() -> str:
+def search_section() -> str:
     """Return the section that compares the search with all partitions, on surveys of a stated seed."""
     rows = []
     for epsilon in (1, 2, 4, 6):
         rng = np.random.default_rng([SEED, epsilon])
-        ratios = [ratio(build(survey(UNITS, epsilon, rng), json_file=True).wishes, epsilon) for _ in range(COMPARED)]
+        ratios = [
+            search_ratio(build(random_survey(UNITS, epsilon, rng), json_file=True).request, epsilon)
+            for _ in range(COMPARED_SURVEYS)
+        ]
         best = sum(value < 1 + 1e-9 for value in ratios)
-        rows.append([str(epsilon), f"{best} of {COMPARED}", f"{max(ratios):.4f}"])
-    return table(SEARCH, ["ε", "as good as the best", "worst, in parts of the best"], rows)
+        rows.append([str(epsilon), f"{best} of {COMPARED_SURVEYS}", f"{max(ratios):.4f}"])
+    return format_table(SEARCH, ["ε", "as good as the best", "worst, in parts of the best"], rows)
 
 
 # random surveys
 
 SIZES = (10, 12, 20, 40, 60)
-MOST_COMPARED = 12
+MAX_COMPARED_SIZE = 12
 SURVEYS, QUICK_SURVEYS = 8, 1
 
 KINDS: Sequence[dict[str, object]] = (
@@ -243,7 +268,7 @@ KINDS: Sequence[dict[str, object]] = (
 )
 
 
-def survey(count: int, epsilon: int, rng: np.random.Generator) -> bytes:
+def random_survey(count: int, epsilon: int, rng: np.random.Generator) -> bytes:
     """Return the file of a random survey of `count` questions."""
     questions: list[dict[str, object]] = []
     for i in range(count):
@@ -258,17 +283,17 @@ def survey(count: int, epsilon: int, rng: np.random.Generator) -> bytes:
     return _file(questions, epsilon, "one")
 
 
-def ratio(wishes: Wishes, epsilon: int) -> float:
+def search_ratio(wishes: DesignRequest, epsilon: int) -> float:
     """Return the variance of the blocks found by the search, relative to that of the best partition."""
-    units = [[wishes.asked[item.question.id] for item in group] for group in wishes.groups]
+    units = [[wishes.design_questions[item.question.id] for item in group] for group in wishes.groups]
     prices = Prices(units, epsilon)
-    blocks = by_search(range(len(units)), prices.__getitem__, unit_orders(prices))
+    blocks = search_partition(range(len(units)), prices.__getitem__, list_unit_orders(prices))
     return sum(prices[block] for block in blocks) / sum(
-        prices[block] for block in exactly(range(len(units)), prices.__getitem__)
+        prices[block] for block in find_best_partition(range(len(units)), prices.__getitem__)
     )
 
 
-def search(quick: bool) -> None:
+def print_search(quick: bool) -> None:
     """Print how good and how fast the search is on new surveys."""
     rng = np.random.default_rng()
     count = QUICK_SURVEYS if quick else SURVEYS
@@ -278,15 +303,18 @@ def search(quick: bool) -> None:
         for epsilon in (1, 2, 4, 6):
             rows, ratios = [], []
             for _ in range(count):
-                built = build(survey(size, epsilon, rng), json_file=True)
-                units = [[built.wishes.asked[item.question.id] for item in group] for group in built.wishes.groups]
+                built = build(random_survey(size, epsilon, rng), json_file=True)
+                units = [
+                    [built.request.design_questions[item.question.id] for item in group]
+                    for group in built.request.groups
+                ]
                 start = time.perf_counter()
-                blocks = best_blocks(units, epsilon)
+                blocks = find_best_blocks(units, epsilon)
                 duration = time.perf_counter() - start
                 respondents = [built.designs[ask].respondents for ask in (Ask.ALL, Ask.ONE, Ask.AUTO)]
                 rows.append([*respondents, len(blocks), duration])
-                if size <= MOST_COMPARED:
-                    ratios.append(ratio(built.wishes, epsilon))
+                if size <= MAX_COMPARED_SIZE:
+                    ratios.append(search_ratio(built.request, epsilon))
             split, one, auto, several, _ = np.median(rows, axis=0)
             longest = max(row[-1] for row in rows)
             worst = f"{max(ratios):.4f}" if ratios else "-"
@@ -302,9 +330,9 @@ def search(quick: bool) -> None:
 def main(out: Path, searching: bool, quick: bool) -> None:
     """Write the page of designs, or print how good the search is."""
     if searching:
-        search(quick)
+        print_search(quick)
     else:
-        out.write_text(page(), encoding="utf-8")
+        out.write_text(build_page(), encoding="utf-8")
         print(out)
 
 

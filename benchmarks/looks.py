@@ -12,7 +12,7 @@ import numpy as np
 from scipy.stats import binom
 
 from candor_client.mechanisms import Flip
-from survey_app.authoring.mechanism_choice import flip
+from survey_app.authoring.mechanism_choice import make_flip
 from survey_app.estimate.intervals import Options, binomial
 from survey_app.results.checklist import LOOKS
 
@@ -28,13 +28,13 @@ def missed_at_some_look(coin: Flip, share: float, looks: range = LOOKS) -> float
         growth = np.asarray(binom.pmf(np.arange(n - reports + 1), n - reports, chance_of_one), dtype=float)
         chances = np.convolve(chances, growth)
         reports = n
-        first, last = _covering(coin, share, n, round(n * chance_of_one))
+        first, last = _find_covering_counts(coin, share, n, round(n * chance_of_one))
         chances[:first] = 0
         chances[last + 1 :] = 0
     return 1 - float(chances.sum())
 
 
-def _covering(coin: Flip, share: float, n: int, inside: int) -> tuple[int, int]:
+def _find_covering_counts(coin: Flip, share: float, n: int, inside: int) -> tuple[int, int]:
     """Return the smallest and the largest count whose interval covers the share.
 
     `inside` is a count that covers. Limits rise with the count, so the search ends at the first count that does not.
@@ -57,7 +57,7 @@ def main() -> None:
     """Print how often a true share is missed at some look."""
     click.echo(f"Looks at {LOOKS[0]}, {LOOKS[1]}, … {LOOKS[-1]:,} reports; missed by a 95% interval at some look:")
     for share in SHARES:
-        rates = [missed_at_some_look(flip(Decimal(epsilon)), share) for epsilon in EPSILONS]
+        rates = [missed_at_some_look(make_flip(Decimal(epsilon)), share) for epsilon in EPSILONS]
         text = ", ".join(f"ε = {epsilon} {chance:.1%}" for epsilon, chance in zip(EPSILONS, rates, strict=True))
         click.echo(f"a true {share:.0%}: {text}")
 

@@ -10,14 +10,14 @@ import time
 from pathlib import Path
 
 from benchmarks.page import Bars
-from benchmarks.results_page import add
+from benchmarks.results_page import add_survey
 from survey_app.accounts import add_user
 from survey_app.store.sqlite import SqliteStore
 
 SIZES, QUICK = (10**4, 10**5, 10**6), (2 * 10**3,)
 
 
-def whole_command(*arguments: str) -> tuple[float, float]:
+def measure_command(*arguments: str) -> tuple[float, float]:
     """Run a `candor` command in a new process, and return its seconds and its peak memory in megabytes."""
     script = (
         "import re, sys; from pathlib import Path; from survey_app.cli import main\n"
@@ -39,7 +39,7 @@ def main(quick: bool) -> list[Bars]:
         store.migrate()
         owner = add_user(store, "bench", "not a secret").key
         for size in sizes:
-            add(store, owner, f"s{size}", size)
+            add_survey(store, owner, f"s{size}", size)
         store.close()
         values = []
         for label, verb, suffix in (
@@ -50,7 +50,7 @@ def main(quick: bool) -> list[Bars]:
             peaks = []
             for size in sizes:
                 target = [str(folder / f"{size}{suffix}")] if suffix else []
-                peaks.append(whole_command("--db", db, verb, f"s{size}", *target)[1])
+                peaks.append(measure_command("--db", db, verb, f"s{size}", *target)[1])
             print(f"{label:35}{''.join(f'{peak:12.0f}' for peak in peaks)}")
             values += [(f"{label}, {size:,} reports", peak) for size, peak in zip(sizes, peaks, strict=True)]
     return [Bars("memory", "Memory at the peak", "MB", tuple(values))]

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.curves import LogScale, logarithmic, roomy, tick_words
-from survey_app.languages.number_format import number_format
-from survey_app.web.charts.axes import finite
-from survey_app.web.charts.svg import LINE, frame, group, line, tag, text, width_of, wrap
+from benchmarks.curves import LogScale, logarithmic_scale, spaced_ticks, tick_labels
+from survey_app.languages.number_format import make_format
+from survey_app.web.charts.axes import require_finite
+from survey_app.web.charts.svg import LINE, frame, group, line, tag, text, width_of, wrap_text
 
 WIDTH, MARGIN, STRIP = 440.0, 8.0, 20.0
 HEAD = """\
@@ -43,17 +43,17 @@ class Bars:
     unit: str
     values: tuple[tuple[str, float], ...]
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """Return the chart as text."""
-        return f"{self.unit}: " + "; ".join(f"{label} {written(value)}" for label, value in self.values)
+        return f"{self.unit}: " + "; ".join(f"{label} {format_number(value)}" for label, value in self.values)
 
     def draw(self) -> str:
         """Return the chart as a standalone SVG: labelled dots on a logarithmic scale of whole decades."""
         scale = self._scale()
         parts, y = [], 6.0
         for label, value in self.values:
-            number = written(value)
-            label_lines = wrap(label, WIDTH - 3 * MARGIN - width_of(number), 2)
+            number = format_number(value)
+            label_lines = wrap_text(label, WIDTH - 3 * MARGIN - width_of(number), 2)
             shapes = [text(part, MARGIN, y + LINE * row + 13, "label") for row, part in enumerate(label_lines)]
             shapes.append(text(number, WIDTH - MARGIN, y + 13, "value", "end"))
             top = y + LINE * len(label_lines)
@@ -63,10 +63,12 @@ class Bars:
             parts.append(group("row", shapes, f"{label}: {number}"))
             y = top + STRIP + 6
         parts.append(line(scale.start, y, scale.stop, y, "axis"))
-        format_tick = tick_words(scale)
-        parts += [text(format_tick(tick), scale(tick), y + 16, "tick", "middle") for tick in roomy(scale, format_tick)]
+        format_tick = tick_labels(scale)
+        parts += [
+            text(format_tick(tick), scale(tick), y + 16, "tick", "middle") for tick in spaced_ticks(scale, format_tick)
+        ]
         parts.append(text(self.unit, WIDTH - MARGIN, y + 34, "tick name", "end"))
-        description = self.told()
+        description = self.describe()
         return frame(
             parts,
             WIDTH,
@@ -79,16 +81,16 @@ class Bars:
         )
 
     def _scale(self) -> LogScale:
-        values = finite(value for _, value in self.values)
+        values = require_finite(value for _, value in self.values)
         if min(values) <= 0:
             raise ValueError(f"{self.name}: a logarithmic axis has no place for zero")
         low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
-        return logarithmic(10.0**low, 10.0**high, 4 * MARGIN, WIDTH - 4 * MARGIN)
+        return logarithmic_scale(10.0**low, 10.0**high, 4 * MARGIN, WIDTH - 4 * MARGIN)
 
 
-def written(value: float) -> str:
+def format_number(value: float) -> str:
     """Return a number with three significant digits, or all digits of a large number."""
-    return number_format(max(0, 2 - math.floor(math.log10(value))), percent=False)(value)
+    return make_format(max(0, 2 - math.floor(math.log10(value))), percent=False)(value)
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,7 @@ class Section:
     def markdown(self) -> str:
         """Return this section as Markdown."""
         pictures = "".join(
-            f"\n![{chart.title}, {chart.told()}](benchmarks/{chart.name}.svg)\n" for chart in self.charts
+            f"\n![{chart.title}, {chart.describe()}](benchmarks/{chart.name}.svg)\n" for chart in self.charts
         )
         return f"\n## {self.title}\n\n{self.about}\n{pictures}\n```text\n{self.printed.strip()}\n```\n"
 

@@ -13,15 +13,15 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.aggregate import Contestant, best_times
-from benchmarks.memory import whole_command
+from benchmarks.memory import measure_command
 from benchmarks.page import Bars
-from benchmarks.peers import installed
+from benchmarks.peers import make_installed
 from candor_client.definition import Survey
 from survey_app.assure.simulation import devices
 from survey_app.authoring import build
 from survey_app.plan.assumed_people import draw_people
 from survey_app.results.parquet.pair_counts import count
-from survey_app.results.parquet.parquet_reader import batches, find, scan
+from survey_app.results.parquet.parquet_reader import find, read_batches, scan
 from survey_app.results.parquet.parquet_writer import write_columns, write_parts
 from survey_app.tally import Bits
 
@@ -42,7 +42,7 @@ questions:
 """ % tuple(b", ".join(b"%b%d" % (letter, i) for i in range(size)) for letter, size in ((b"r", 40), (b"t", 20)))
 
 
-def made(survey: Survey, total: int) -> Iterator[Bits]:
+def repeat_sample(survey: Survey, total: int) -> Iterator[Bits]:
     """Yield reports of simulated people until there are `total`; a sample is drawn once and repeated."""
     rng = np.random.default_rng()
     sample = np.concatenate([*devices.reports(survey, draw_people(survey, {}, min(SAMPLE, total), rng), rng)])
@@ -50,7 +50,7 @@ def made(survey: Survey, total: int) -> Iterator[Bits]:
         yield sample[: total - start]
 
 
-def peers(file: Path, reports: int) -> dict[str, Callable[[], Contestant]]:
+def peer_makers(file: Path, reports: int) -> dict[str, Callable[[], Contestant]]:
     def duckdb() -> Contestant:
         import duckdb
 
@@ -79,20 +79,22 @@ def _table(survey: Survey, total: int, few: int, place: Path) -> list[Bars]:
     folder, columns = place / "bits", place / "columns.parquet"
     folder.mkdir()
     start = time.perf_counter()
-    files = write_parts(survey, made(survey, total), 10**6, folder)
+    files = write_parts(survey, repeat_sample(survey, total), 10**6, folder)
     write_time, size = time.perf_counter() - start, sum(file.stat().st_size for file in files)
     with columns.open("wb") as file:
-        write_columns(survey, made(survey, few), file)
+        write_columns(survey, repeat_sample(survey, few), file)
     print(f"\nParquet: {total:,} reports of {survey.width} stored bits, best of {ROUNDS} alternating rounds")
     print(f"{len(files)} files, {size / total:.2f} bytes a report, written in {write_time:.1f} s")
     rows = np.concatenate([*scan(find([folder]))])
     candor = Contestant("candor tally", total, lambda: count(find([folder])))
-    peer_contestants, absent = installed(peers(columns, few))
+    peer_contestants, absent = make_installed(peer_makers(columns, few))
     contestants = [
         candor,
         Contestant("candor tally --pairs", total, lambda: count(find([folder]), pairs=True)),
         Contestant("candor tally, 64 columns", few, lambda: count(find([columns]))),
-        Contestant("reading, nothing counted", total, lambda: [None for _ in batches(find([folder]).parts, survey)]),
+        Contestant(
+            "reading, nothing counted", total, lambda: [None for _ in read_batches(find([folder]).row_groups, survey)]
+        ),
         Contestant("histogram of all bytes", total, lambda: np.bincount(rows.ravel(), minlength=256)),
         *peer_contestants,
     ]
@@ -104,7 +106,7 @@ def _table(survey: Survey, total: int, few: int, place: Path) -> list[Bars]:
         print(f"{contestant.name:26} {total_time:8.3f} s {total_time / best[candor.name]:8.1f} × candor's time{note}")
     seconds = best[candor.name]
     print(f"candor tally: {seconds:.2f} s (goal under 1), {total / seconds:,.0f} reports a second")
-    duration, peak = whole_command("tally", str(folder), "--json")
+    duration, peak = measure_command("tally", str(folder), "--json")
     print(f"the whole command: {duration:.2f} s, {peak:.0f} MB at its peak (goal under 500)")
     if absent:
         print("not compared:", ", ".join(absent))

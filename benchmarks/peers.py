@@ -7,10 +7,10 @@ If one is missing, the table is made without it and says so. Candor's own code i
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-Made = TypeVar("Made")
+Product = TypeVar("Product")
 
 
-def installed(makers: Mapping[str, Callable[[], Made]]) -> tuple[list[Made], list[str]]:
+def make_installed(makers: Mapping[str, Callable[[], Product]]) -> tuple[list[Product], list[str]]:
     """Return the results of the makers whose library is installed, and a note for each library that is not."""
     results, absent = [], []
     for name, maker in makers.items():

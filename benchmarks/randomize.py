@@ -13,7 +13,7 @@ from functools import partial
 from secrets import token_bytes
 
 from benchmarks.page import Bars
-from benchmarks.peers import installed
+from benchmarks.peers import make_installed
 from candor_client import Survey, randomize
 from survey_app.authoring import build, mechanism_choice
 
@@ -23,18 +23,20 @@ ROUNDS, SECONDS, QUICK = 5, 0.15, 0.002
 Contestant = tuple[str, bool, Callable[[], object]]
 
 
-def survey(size: int) -> tuple[Survey, dict[str, str]]:
+def build_survey(size: int) -> tuple[Survey, dict[str, str]]:
     options = ", ".join(f"o{i}" for i in range(size))
     kind = "type: yes_no, design: coin" if size == 2 else f"type: choice, epsilon: {EPSILON}, options: [{options}]"
     source = f"slug: bench\ntitle: Bench\nquestions:\n  - {{id: q, text: Which?, {kind}}}\n"
     return build(source.encode()).survey, {"q": "yes" if size == 2 else "o1"}
 
 
-def ours(size: int) -> list[Contestant]:
+def candor_contestants(size: int) -> list[Contestant]:
     mechanism = (
-        mechanism_choice.flip(Decimal(EPSILON)) if size == 2 else mechanism_choice.categories(size, Decimal(EPSILON))
+        mechanism_choice.make_flip(Decimal(EPSILON))
+        if size == 2
+        else mechanism_choice.choose_subset(size, Decimal(EPSILON))
     )
-    definition, answers = survey(size)
+    definition, answers = build_survey(size)
     return [
         ("candor, mechanism", True, lambda: mechanism.randomize(1, token_bytes)),
         ("candor, whole report", True, lambda: randomize(definition, answers)),
@@ -79,7 +81,7 @@ def pure_ldp(size: int) -> list[Contestant]:
     return [("pure-ldp", False, lambda: client.privatise(1))]
 
 
-def rate(work: Callable[[], object], seconds: float) -> float:
+def measure_rate(work: Callable[[], object], seconds: float) -> float:
     """Return the calls a second over one short round of at least `seconds`."""
     count, start = 0, time.perf_counter()
     while (elapsed := time.perf_counter() - start) < seconds:
@@ -98,12 +100,12 @@ def main(quick: bool) -> list[Bars]:
     charts = []
     for size in (2, 8, 32):
         task = "binary" if size == 2 else f"one of {size}"
-        peer_contestants, absent = installed({name: partial(maker, size) for name, maker in PEERS.items()})
-        contestants = [contestant for group in (ours(size), *peer_contestants) for contestant in group]
+        peer_contestants, absent = make_installed({name: partial(maker, size) for name, maker in PEERS.items()})
+        contestants = [contestant for group in (candor_contestants(size), *peer_contestants) for contestant in group]
         best = {name: 0.0 for name, _, _ in contestants}
         for _ in range(ROUNDS):
             for name, _, work in contestants:
-                best[name] = max(best[name], rate(work, QUICK if quick else SECONDS))
+                best[name] = max(best[name], measure_rate(work, QUICK if quick else SECONDS))
         candor_rate = best["candor, mechanism"]
         print(f"\n{task:26} {'reports/s':>10}  candor's ratio")
         values = []

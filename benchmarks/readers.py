@@ -28,12 +28,12 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.page import Bars
-from survey_app.accounts import add_user, secret_hash
+from survey_app.accounts import add_user, hash_secret
 from survey_app.assure.simulation import devices
 from survey_app.authoring import build
 from survey_app.authoring.terms import Terms
 from survey_app.plan.assumed_people import draw_people
-from survey_app.store import Member, Published, Submission
+from survey_app.store import Member, PublishedSurvey, Submission
 from survey_app.store.sqlite import SqliteStore
 
 
@@ -48,16 +48,16 @@ class Sizes(NamedTuple):
 
 FULL, QUICK = Sizes(300, 99_000, 30, 200), Sizes(20, 20_000, 2, 5)
 GOAL, MOST_GROWTH = 1.0, 40.0  # seconds at the 99th percentile; megabytes
-PATIENCE = 60.0
-WARMING = 20  # requests of each kind, so that every worker has made what it keeps
+TIMEOUT = 60.0
+WARM_UP_REQUESTS = 20  # requests of each kind, so that every worker has made what it keeps
 OPTIONS = 500  # of the question whose reports are exported: a line of CSV has a thousand bytes
 PATHS = {"form": "/s/big", "definition": "/api/surveys/big", "health": "/healthz"}
-READING = "/results/big?rows=a&columns=b&outcome=c=o0&on=a&on=b&confidence=0.{}"
+RESULTS_PATH = "/results/big?rows=a&columns=b&outcome=c=o0&on=a&on=b&confidence=0.{}"
 CHOICE = "{{id: {}, type: choice, text: Which?, options: [{}]}}"
 
 
 @dataclass(frozen=True)
-class Running:
+class RunningServer:
     """A running server: its port and the process ids of its workers."""
 
     port: int
@@ -65,7 +65,7 @@ class Running:
 
     def connect(self) -> http.client.HTTPConnection:
         """Return a connection to the server."""
-        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)
 
     def get(self, path: str) -> tuple[int, float]:
         """Request a path over a new connection, and return the status and the seconds it took."""
@@ -76,14 +76,14 @@ class Running:
             reply.read()
         return reply.status, time.perf_counter() - start
 
-    def peak(self) -> float:
+    def peak_memory(self) -> float:
         """Return the highest peak memory of any worker, in megabytes."""
         matches = (re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{pid}/status").read_text()) for pid in self.workers)
         return max(int(match[1]) for match in matches if match) / 1024
 
 
 @contextlib.contextmanager
-def serving(db: str, workers: int) -> Iterator[Running]:
+def run_server(db: str, workers: int) -> Iterator[RunningServer]:
     """Run `candor serve` on a free port without rate limits, yield it, and terminate it at the end."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
@@ -96,19 +96,19 @@ def serving(db: str, workers: int) -> Iterator[Running]:
     )
     try:
         start = time.monotonic()
-        while process.poll() is None and time.monotonic() - start < PATIENCE:
+        while process.poll() is None and time.monotonic() - start < TIMEOUT:
             with contextlib.suppress(OSError, http.client.HTTPException):
-                Running(port, []).get("/healthz")
+                RunningServer(port, []).get("/healthz")
                 break
             time.sleep(0.05)
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-        yield Running(port, [int(pid) for pid in children])
+        yield RunningServer(port, [int(pid) for pid in children])
     finally:
         process.terminate()
-        process.wait(PATIENCE)
+        process.wait(TIMEOUT)
 
 
-def read_on(server: Running, sizes: Sizes, told: Connection) -> None:
+def read_results(server: RunningServer, sizes: Sizes, sender: Connection) -> None:
     """Request results over all connections without pause for `sizes.seconds`, and send the counts of statuses.
 
     This runs in its own process; `told` is the connection to its parent.
@@ -120,17 +120,17 @@ def read_on(server: Running, sizes: Sizes, told: Connection) -> None:
         number = place
         while time.monotonic() < end:
             with contextlib.suppress(OSError, http.client.HTTPException):
-                statuses.append(server.get(READING.format(500 + number % 499))[0])
+                statuses.append(server.get(RESULTS_PATH.format(500 + number % 499))[0])
             number += 7
 
     threads = [threading.Thread(target=reader, args=(place,), daemon=True) for place in range(sizes.connections)]
     for thread in threads:
         thread.start()
     time.sleep(max(end - time.monotonic(), 0))
-    told.send(Counter(statuses.copy()))
+    sender.send(Counter(statuses.copy()))
 
 
-def probe(server: Running, seconds: float) -> dict[str, list[float]]:
+def probe_respondent(server: RunningServer, seconds: float) -> dict[str, list[float]]:
     """Load form, definition and health for `seconds`, and return the times of each; raise RuntimeError on failure."""
     times: dict[str, list[float]] = {name: [] for name in PATHS}
     end = time.monotonic() + seconds
@@ -148,37 +148,39 @@ def quantile(times: list[float], share: float) -> float:
     return sorted(times)[min(int(share * len(times)), len(times) - 1)]
 
 
-def publish(store: SqliteStore, slug: str, questions: str, options: int) -> Published:
+def publish_survey(store: SqliteStore, slug: str, questions: str, options: int) -> PublishedSurvey:
     """Publish single-choice questions with `options` options each, as the account bench, and return the survey."""
     labels = ", ".join(f"o{number}" for number in range(options))
     question_list = ", ".join(CHOICE.format(name, labels) for name in questions)
     survey = build(f"slug: {slug}\ntitle: Readers\nepsilon: 3\nquestions: [{question_list}]".encode()).survey
-    owner = store.user_named("bench") or add_user(store, "bench", "not a secret")
+    owner = store.user_by_name("bench") or add_user(store, "bench", "not a secret")
     return store.add_surveys([Member(survey, Terms(public=True))], owner=owner.key)[0]
 
 
-def beside_readers(sizes: Sizes) -> Bars:
+def measure_wait(sizes: Sizes) -> Bars:
     """Print how long a respondent waits while readers load results, and return the chart."""
     with tempfile.TemporaryDirectory() as folder:
         store = SqliteStore(Path(folder) / "candor.db")
         store.migrate()
-        published = publish(store, "big", "abc", 4)
+        published = publish_survey(store, "big", "abc", 4)
         rng = np.random.default_rng()
         for rows in devices.reports(published.survey, draw_people(published.survey, {}, sizes.reports, rng), rng):
             store.write([Submission(published.key, secrets.token_bytes(16), row.tobytes()) for row in rows].copy)
         store.close()
-        with serving(f"sqlite:///{folder}/candor.db", 2) as server:
-            for path in [*PATHS.values(), READING.format(950)] * WARMING:
+        with run_server(f"sqlite:///{folder}/candor.db", 2) as server:
+            for path in [*PATHS.values(), RESULTS_PATH.format(950)] * WARM_UP_REQUESTS:
                 status, _ = server.get(path)
                 if status != 200:
                     raise RuntimeError(f"{path}: {status}")
-            time_alone = server.get(READING.format(951))[1]
-            idle_times = probe(server, sizes.seconds / 5)
+            time_alone = server.get(RESULTS_PATH.format(951))[1]
+            idle_times = probe_respondent(server, sizes.seconds / 5)
             receiver, sender = multiprocessing.Pipe(duplex=False)
-            reader_process = multiprocessing.get_context("fork").Process(target=read_on, args=(server, sizes, sender))
+            reader_process = multiprocessing.get_context("fork").Process(
+                target=read_results, args=(server, sizes, sender)
+            )
             reader_process.start()
             time.sleep(sizes.seconds / 10)
-            times = probe(server, sizes.seconds * 0.8)
+            times = probe_respondent(server, sizes.seconds * 0.8)
             statuses: Counter[int] = receiver.recv()
             reader_process.join()
     print(
@@ -198,14 +200,14 @@ def beside_readers(sizes: Sizes) -> Bars:
     return Bars("readers", title, "× alone", tuple(ratios))
 
 
-def export(megabytes: int) -> None:
+def measure_export(megabytes: int) -> None:
     """Print how much a large export adds to the memory of a worker."""
     token = secrets.token_urlsafe(32)
     with tempfile.TemporaryDirectory() as folder:
         store = SqliteStore(Path(folder) / "candor.db")
         store.migrate()
-        store.add_token(add_user(store, "bench", "not a secret"), secret_hash(token))
-        published = publish(store, "wide", "a", OPTIONS)
+        store.add_token(add_user(store, "bench", "not a secret"), hash_secret(token))
+        published = publish_survey(store, "wide", "a", OPTIONS)
         survey, row = published.survey, published.survey.width // 8
         for _ in range(megabytes):  # a thousand lines of a thousand bytes
             submissions = [
@@ -214,10 +216,10 @@ def export(megabytes: int) -> None:
             ]
             store.write(submissions.copy)
         store.close()
-        with serving(f"sqlite:///{folder}/candor.db", 1) as server:
+        with run_server(f"sqlite:///{folder}/candor.db", 1) as server:
             for path in ("/s/wide", "/results/wide", "/healthz"):
                 server.get(path)
-            idle, size = server.peak(), 0
+            idle, size = server.peak_memory(), 0
             with contextlib.closing(server.connect()) as connection:
                 connection.request("GET", "/results/wide/reports.csv", headers={"Authorization": f"Bearer {token}"})
                 reply = connection.getresponse()
@@ -226,7 +228,7 @@ def export(megabytes: int) -> None:
                     size += len(piece)
             if reply.status != 200:
                 raise RuntimeError(f"the export: {reply.status}")
-            growth = server.peak() - idle
+            growth = server.peak_memory() - idle
     print(
         f"export of {size / 1e6:.0f} MB of CSV: a worker grows from {idle:.0f} MB by {growth:.0f} MB"
         f" (goal at most {MOST_GROWTH:.0f})"
@@ -237,6 +239,6 @@ def main(quick: bool) -> list[Bars]:
     """Print how long respondents wait beside readers, and what an export adds to memory; return the chart."""
     sizes = QUICK if quick else FULL
     print("\nReaders: form, definition and health beside readings of results, two workers, in real time")
-    chart = beside_readers(sizes)
-    export(sizes.megabytes)
+    chart = measure_wait(sizes)
+    measure_export(sizes.megabytes)
     return [chart]

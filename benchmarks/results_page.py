@@ -20,7 +20,7 @@ from survey_app.assure.simulation import devices
 from survey_app.authoring import build
 from survey_app.authoring.terms import Terms
 from survey_app.plan.assumed_people import draw_people
-from survey_app.store import Member, Published, Submission
+from survey_app.store import Member, PublishedSurvey, Submission
 from survey_app.store.sqlite import SqliteStore
 
 FEW, MANY, ROUNDS = 10**3, 10**7, 15
@@ -28,7 +28,7 @@ GOAL = 1.5
 CAMPUS = Path(__file__).parent.parent / "examples" / "campus.yaml"
 
 
-def add(store: SqliteStore, owner: int, slug: str, count: int) -> Published:
+def add_survey(store: SqliteStore, owner: int, slug: str, count: int) -> PublishedSurvey:
     """Publish the campus survey under another slug, store `count` simulated reports, and return the survey."""
     survey = build(CAMPUS.read_bytes().replace(b"slug: campus", f"slug: {slug}".encode())).survey
     published = store.add_surveys([Member(survey, Terms(public=True))], owner=owner)[0]
@@ -40,7 +40,7 @@ def add(store: SqliteStore, owner: int, slug: str, count: int) -> Published:
     return published
 
 
-def seconds(client: FlaskClient, slug: str, place: int) -> float:
+def time_request(client: FlaskClient, slug: str, place: int) -> float:
     """Return the seconds of one uncached request for a results page; raise RuntimeError if it fails."""
     start = time.perf_counter()
     answer = client.get(f"/results/{slug}?confidence={0.9 + place / 1000}")
@@ -63,12 +63,12 @@ def main(many: int, rounds: int) -> None:
         owner = store.add_user("ada", "no password opens this").key
         counts = {"few": FEW, "many": many}
         for slug, count in counts.items():
-            add(store, owner, slug, count)
-            seconds(client, slug, rounds)
+            add_survey(store, owner, slug, count)
+            time_request(client, slug, rounds)
         times: dict[str, list[float]] = {slug: [] for slug in counts}
         for number in range(rounds):
             for slug in counts:
-                times[slug].append(seconds(client, slug, number))
+                times[slug].append(time_request(client, slug, number))
         store.close()
     medians = {slug: statistics.median(values) for slug, values in times.items()}
     for slug, count in counts.items():

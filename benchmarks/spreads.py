@@ -12,11 +12,11 @@ from itertools import product
 
 from candor_client.mechanisms import Drawn, Geometric, Subset
 from survey_app.authoring import mechanism_choice
-from survey_app.authoring.fields import best_single
+from survey_app.authoring.fields import choose_single
 from survey_app.authoring.mechanism_choice import bit_variance
 from survey_app.channels import channel_of
-from survey_app.channels.channel import Assumed
-from survey_app.channels.design_variance import blind_variance, blindness, event_moments, level_variance
+from survey_app.channels.channel import AssumedShares
+from survey_app.channels.design_variance import event_moments, k_ary_variance, level_variance, uniform_draw_odds
 from survey_app.channels.geometric import GeometricChannel
 from survey_app.plan.question_plan import make_question
 
@@ -28,18 +28,18 @@ FINEST = 64  # levels, the most that geometric noise may have
 
 def chosen_option(options: int, epsilon: Decimal) -> tuple[str, float]:
     """Return the mechanism that authoring chooses for several options, in words, and n·Var of one option."""
-    mechanism, _ = best_single(make_question("multiple", options=options), 1.0, epsilon)
+    mechanism, _ = choose_single(make_question("multiple", options=options), 1.0, epsilon)
     label = f"{mechanism.draw} of {mechanism.size} drawn" if isinstance(mechanism, Drawn) else "all sets"
     channel = channel_of(mechanism)
-    return label, channel.variance(Assumed.event(SHARE, 1 / 2)) / channel.asked
+    return label, channel.variance(AssumedShares.event(SHARE, 1 / 2)) / channel.informative_share
 
 
 def option_row(options: int, epsilon: Decimal) -> list[str]:
     """Return a row of the table: n·Var of one option, and the costs of other mechanisms as ratios to it."""
     way, candor_variance = chosen_option(options, epsilon)
-    single = options * bit_variance(mechanism_choice.flip(epsilon), SHARE)
-    split = bit_variance(mechanism_choice.flip(epsilon / options), SHARE)
-    sets = blind_variance(event_moments(SHARE, 1 / 2), blindness(2**options, math.exp(epsilon)))
+    single = options * bit_variance(mechanism_choice.make_flip(epsilon), SHARE)
+    split = bit_variance(mechanism_choice.make_flip(epsilon / options), SHARE)
+    sets = k_ary_variance(event_moments(SHARE, 1 / 2), uniform_draw_odds(2**options, math.exp(epsilon)))
     return [
         f"{options}",
         f"{epsilon}",
@@ -73,7 +73,7 @@ def mean_row(epsilon: Decimal) -> list[str]:
         raise TypeError(f"levels by {field.mechanism.kind}")
     levels = field.questions[0].levels
     candor_variance = level_variance(float(field.mechanism.p), float(field.mechanism.q), levels)
-    noise: Geometric = mechanism_choice.geometric(FINEST, epsilon)
+    noise: Geometric = mechanism_choice.make_geometric(FINEST, epsilon)
     variances = [GeometricChannel(noise).worst_variance(rounded=True), *means(float(epsilon)).values()]
     return [
         f"{epsilon}",
@@ -90,15 +90,15 @@ def pair_row(rows: int, columns: int, epsilon: Decimal) -> list[str]:
     Two blocks give no estimate of a cell; with ε split a cell is the product of two unbiased scores.
     """
     odds = math.exp(epsilon)
-    block = blindness(rows * columns, odds)
+    block = uniform_draw_odds(rows * columns, odds)
     margin, cell = (event_moments(part, part) for part in (1 / rows, 1 / rows / columns))
-    joint = blind_variance(margin, block)
-    apart = 2 * blind_variance(margin, blindness(rows, odds))
+    joint = k_ary_variance(margin, block)
+    apart = 2 * k_ary_variance(margin, uniform_draw_odds(rows, odds))
     half = math.exp(epsilon / 2)
-    split = blind_variance(margin, blindness(rows, half))
+    split = k_ary_variance(margin, uniform_draw_odds(rows, half))
     return [
         f"{rows} × {columns}", f"{epsilon}", f"{joint:.3g}", f"{apart / joint:.2f}", f"{split / joint:.2f}",
-        f"{blind_variance(cell, block):.3g}", f"{_product(rows, columns, half) / blind_variance(cell, block):.2f}",
+        f"{k_ary_variance(cell, block):.3g}", f"{_product(rows, columns, half) / k_ary_variance(cell, block):.2f}",
     ]  # fmt: skip
 
 
@@ -106,7 +106,7 @@ def _product(rows: int, columns: int, odds: float) -> float:
     """Return n·Var of u v at equal shares, E(u²) E(v²) − P², where u and v are the unbiased scores of two answers."""
     second = 1.0
     for size in (rows, columns):
-        second *= blind_variance(event_moments(1 / size, 1 / size), blindness(size, odds)) + 1 / size**2
+        second *= k_ary_variance(event_moments(1 / size, 1 / size), uniform_draw_odds(size, odds)) + 1 / size**2
     return second - 1 / (rows * columns) ** 2
 
 

@@ -21,10 +21,10 @@ from functools import partial
 import numpy as np
 
 from benchmarks.page import Bars
-from benchmarks.peers import installed
+from benchmarks.peers import make_installed
 from candor_client.definition import Survey
 from candor_client.question import Question
-from survey_app.assure.simulation.trial import tally, truth
+from survey_app.assure.simulation.trial import population_figure, simulate_tally
 from survey_app.authoring import build
 from survey_app.figures import FigureKind, Floats
 from survey_app.kinds.assumptions import Indices
@@ -34,7 +34,7 @@ from survey_app.results.survey_document import results
 PEOPLE, RUNS, QUICK_RUNS = 3_000, 300, 2
 POPULATION = 1_000_000  # in which the true figures are counted: their error is a thousandth of what is compared
 QUICK_POPULATION = 20_000
-MINE = "candor, best blocks"
+CANDOR = "candor, best blocks"
 DISHONEST = "multi-freq-ldpy RS+FD"
 
 NINE = "".join(f"  - {{id: q{i}, type: yes_no, text: Did you?}}\n" for i in range(9))
@@ -63,7 +63,7 @@ class Attribute:
     mean: tuple[str, Floats] | None = None  # the question, and the places of its symbols
 
 
-Asked = Callable[[Sequence[Attribute]], Sequence[Floats]]  # the shares of all symbols of each
+ShareEstimator = Callable[[Sequence[Attribute]], Sequence[Floats]]  # the shares of all symbols of each
 
 
 def main(quick: bool) -> list[Bars]:
@@ -74,22 +74,22 @@ def main(quick: bool) -> list[Bars]:
 
 def _table(name: str, questions: str, epsilon: int, runs: int, population: int) -> Bars:
     print(f"\n{name}, ε = {epsilon}, {PEOPLE:,} people: mean squared error × 100,000, {runs} runs")
-    best = _survey(questions, epsilon, "auto")
+    best = _build_survey(questions, epsilon, "auto")
     makers = {"multi-freq-ldpy": partial(_multi_freq_ldpy, epsilon), "pure-ldp": partial(_pure_ldp, epsilon)}
-    peers, absent = installed(makers)
+    peers, absent = make_installed(makers)
     contestants: dict[str, Contestant] = {
-        "candor, everything split": partial(_candor, _survey(questions, epsilon, "all")),
-        "candor, one question a device": partial(_candor, _survey(questions, epsilon, "one")),
-        MINE: partial(_candor, best),
+        "candor, everything split": partial(_run_candor, _build_survey(questions, epsilon, "all")),
+        "candor, one question a device": partial(_run_candor, _build_survey(questions, epsilon, "one")),
+        CANDOR: partial(_run_candor, best),
     }
     for peer in peers:
-        contestants |= {name_of_contestant: partial(_asked, best, ask) for name_of_contestant, ask in peer.items()}
-    errors = _errors(best, contestants, runs, population, np.random.default_rng())
+        contestants |= {name_of_contestant: partial(_run_peer, best, ask) for name_of_contestant, ask in peer.items()}
+    errors = _measure_errors(best, contestants, runs, population, np.random.default_rng())
     for name_of_contestant, run_errors in errors.items():
         mean, error = float(np.mean(run_errors)), float(np.std(run_errors, ddof=1)) / math.sqrt(runs)
-        note = "" if name_of_contestant == MINE else f"{over(run_errors, errors[MINE])[0]:8.2f} × {MINE}"
+        note = "" if name_of_contestant == CANDOR else f"{mean_ratio(run_errors, errors[CANDOR])[0]:8.2f} × {CANDOR}"
         if name_of_contestant == DISHONEST:
-            note += f"; not {epsilon}-private: a person may lose ε = {whole_loss(epsilon, _count(best)):.2f}"
+            note += f"; not {epsilon}-private: a person may lose ε = {total_loss(epsilon, _count_attributes(best)):.2f}"
         print(f"{name_of_contestant:32} {1e5 * mean:8.0f} ± {1e5 * error:<5.1f}{note}")
     honest = [
         run_errors
@@ -97,23 +97,24 @@ def _table(name: str, questions: str, epsilon: int, runs: int, population: int) 
         if not name_of_contestant.startswith("candor") and name_of_contestant != DISHONEST
     ]
     if honest:
-        ratio, error = over(min(honest, key=np.mean), errors[MINE])
+        ratio, error = mean_ratio(min(honest, key=np.mean), errors[CANDOR])
         goal = f" (goal at least {GOALS[name, epsilon]})" if (name, epsilon) in GOALS else ""
         print(f"the best honest peer over candor: ratio {ratio:.2f} ± {error:.2f}{goal}")
     if absent:
         print("not compared:", ", ".join(absent))
     values = tuple(
-        (name_of_contestant, over(run_errors, errors[MINE])[0]) for name_of_contestant, run_errors in errors.items()
+        (name_of_contestant, mean_ratio(run_errors, errors[CANDOR])[0])
+        for name_of_contestant, run_errors in errors.items()
     )
     slug = f"{name.replace(' ', '-')}-{epsilon}"
-    return Bars(slug, f"Mean squared error, {name}, ε = {epsilon}", f"× {MINE}", values)
+    return Bars(slug, f"Mean squared error, {name}, ε = {epsilon}", f"× {CANDOR}", values)
 
 
-def _errors(
+def _measure_errors(
     survey: Survey, contestants: Mapping[str, Contestant], runs: int, population: int, rng: np.random.Generator
 ) -> dict[str, list[float]]:
     """Return the mean squared errors over all figures, for each contestant and run; a run asks all the same people."""
-    true_figures = _true(survey, draw_people(survey, {}, population, rng))
+    true_figures = _true_figures(survey, draw_people(survey, {}, population, rng))
     errors: dict[str, list[float]] = {label: [] for label in contestants}
     for _ in range(runs):
         people = draw_people(survey, {}, PEOPLE, rng)
@@ -123,59 +124,62 @@ def _errors(
     return errors
 
 
-def over(one: Sequence[float], other: Sequence[float]) -> tuple[float, float]:
+def mean_ratio(numerators: Sequence[float], denominators: Sequence[float]) -> tuple[float, float]:
     """Return the ratio of two means over the same runs, and its standard error."""
-    ratio = float(np.mean(one) / np.mean(other))
-    residuals = np.array(one) - ratio * np.array(other)
-    return ratio, float(np.std(residuals, ddof=1) / np.mean(other)) / math.sqrt(len(one))
+    ratio = float(np.mean(numerators) / np.mean(denominators))
+    residuals = np.array(numerators) - ratio * np.array(denominators)
+    return ratio, float(np.std(residuals, ddof=1) / np.mean(denominators)) / math.sqrt(len(numerators))
 
 
-def whole_loss(epsilon: float, attributes: int) -> float:
+def total_loss(epsilon: float, attributes: int) -> float:
     """Return the privacy loss that RS+FD permits for a person whose answers all differ."""
     return math.log(attributes * math.expm1(epsilon) + 1)
 
 
-def _survey(questions: str, epsilon: int, ask: str) -> Survey:
+def _build_survey(questions: str, epsilon: int, ask: str) -> Survey:
     return build(f"slug: s\ntitle: S\nepsilon: {epsilon}\nask: {ask}\nquestions:\n{questions}".encode()).survey
 
 
-def _place(question: Question, value: float) -> float:
+def _scale_value(question: Question, value: float) -> float:
     low, high = (1.0, float(len(question.labels))) if question.labels else (float(question.min), float(question.max))
     return (value - low) / (high - low)
 
 
-def _candor(survey: Survey, people: dict[str, Indices], rng: np.random.Generator) -> Figures:
-    document = results(survey, tally(survey, people, PEOPLE, rng))
+def _run_candor(survey: Survey, people: dict[str, Indices], rng: np.random.Generator) -> Figures:
+    document = results(survey, simulate_tally(survey, people, PEOPLE, rng))
     figures: Figures = {}
     for question, part in zip(survey.questions, document.questions, strict=True):
         for line in part.estimates:
-            value = _place(question, line.estimate) if line.kind == "mean" else line.estimate
+            value = _scale_value(question, line.estimate) if line.kind == "mean" else line.estimate
             figures[question.id, line.option] = value
     return figures
 
 
-def _true(survey: Survey, people: dict[str, Indices]) -> Figures:
+def _true_figures(survey: Survey, people: dict[str, Indices]) -> Figures:
     """Return the true figures of a population."""
     figures: Figures = {}
     for question in survey.questions:
         answers = people[question.id]
         if question.levels or question.type == "scale":
-            figures[question.id, "mean"] = _place(question, truth(question, "mean", FigureKind.MEAN, answers))
+            figures[question.id, "mean"] = _scale_value(
+                question, population_figure(question, "mean", FigureKind.MEAN, answers)
+            )
         if question.type == "yes_no":
-            figures[question.id, "yes"] = truth(question, "yes", FigureKind.SHARE, answers)
+            figures[question.id, "yes"] = population_figure(question, "yes", FigureKind.SHARE, answers)
         elif question.labels and question.type != "scale":
             figures |= {
-                (question.id, label): truth(question, label, FigureKind.SHARE, answers) for label in question.labels
+                (question.id, label): population_figure(question, label, FigureKind.SHARE, answers)
+                for label in question.labels
             }
     return figures
 
 
-def _count(survey: Survey) -> int:
+def _count_attributes(survey: Survey) -> int:
     """Return the number of attributes that a survey has in a library that knows only categories."""
     return sum(len(question.labels) if question.type == "multiple" else 1 for question in survey.questions)
 
 
-def _attributes(survey: Survey, people: dict[str, Indices], rng: np.random.Generator) -> list[Attribute]:
+def _make_attributes(survey: Survey, people: dict[str, Indices], rng: np.random.Generator) -> list[Attribute]:
     attributes: list[Attribute] = []
     for question in survey.questions:
         answers = people[question.id]
@@ -194,8 +198,8 @@ def _attributes(survey: Survey, people: dict[str, Indices], rng: np.random.Gener
     return attributes
 
 
-def _asked(survey: Survey, ask: Asked, people: dict[str, Indices], rng: np.random.Generator) -> Figures:
-    attributes = _attributes(survey, people, rng)
+def _run_peer(survey: Survey, ask: ShareEstimator, people: dict[str, Indices], rng: np.random.Generator) -> Figures:
+    attributes = _make_attributes(survey, people, rng)
     figures: Figures = {}
     for attribute, shares in zip(attributes, ask(attributes), strict=True):
         figures |= {key: float(shares[symbol]) for symbol, key in attribute.figures.items()}
@@ -205,10 +209,10 @@ def _asked(survey: Survey, ask: Asked, people: dict[str, Indices], rng: np.rando
     return figures
 
 
-def _multi_freq_ldpy(epsilon: int) -> dict[str, Asked]:
+def _multi_freq_ldpy(epsilon: int) -> dict[str, ShareEstimator]:
     from multi_freq_ldpy.mdim_freq_est import RSpFD_solution, SMP_solution, SPL_solution
 
-    def run(client: Callable[..., object], aggregate: Callable[..., Sequence[Floats]]) -> Asked:
+    def run(client: Callable[..., object], aggregate: Callable[..., Sequence[Floats]]) -> ShareEstimator:
         def ask(attributes: Sequence[Attribute]) -> Sequence[Floats]:
             sizes = [attribute.size for attribute in attributes]
             rows = np.stack([attribute.symbols for attribute in attributes], axis=1)
@@ -225,7 +229,7 @@ def _multi_freq_ldpy(epsilon: int) -> dict[str, Asked]:
     }
 
 
-def _pure_ldp(epsilon: int) -> dict[str, Asked]:
+def _pure_ldp(epsilon: int) -> dict[str, ShareEstimator]:
     from pure_ldp.frequency_oracles.direct_encoding import DEClient, DEServer
 
     def ask(attributes: Sequence[Attribute]) -> Sequence[Floats]:

@@ -24,14 +24,14 @@ from cryptography.hazmat.primitives.hashes import SHA384
 from benchmarks import collect, load
 from benchmarks.page import Bars
 from candor_client import Survey, randomize
-from candor_client.report import to_text
-from candor_client.ticket import EXPONENT, PREFIX_BYTES, SALT_BYTES, Blinding, Ticket, message
+from candor_client.report import to_base64url
+from candor_client.ticket import EXPONENT, PREFIX_BYTES, SALT_BYTES, Ticket, TicketRequest, message
 from survey_app.accounts import add_user
 from survey_app.authoring import build_file
 from survey_app.authoring.publication import publish
 from survey_app.invitations import signing_process
 from survey_app.invitations.codes import invite
-from survey_app.invitations.issuing import Desk, of_store
+from survey_app.invitations.issuing import TicketIssuer, make_store_finder
 from survey_app.invitations.keys import make_key
 from survey_app.store import Key, TicketFile, open_tickets
 from survey_app.store.sqlite import SqliteStore
@@ -46,15 +46,15 @@ class Size:
 
     device: int = 100
     signatures: int = 40
-    desk: int = 100
+    issuer: int = 100
     requests: int = 500
     turns: int = 12
 
 
-QUICK = Size(device=3, signatures=2, desk=4, requests=64, turns=4)
+QUICK = Size(device=3, signatures=2, issuer=4, requests=64, turns=4)
 
 
-def milliseconds(work: Callable[[], object], count: int) -> float:
+def median_milliseconds(work: Callable[[], object], count: int) -> float:
     """Return the median processor time of one call in milliseconds; other work on the machine does not count."""
     times = []
     for _ in range(count):
@@ -72,7 +72,7 @@ def private_key(key: Key) -> RSAPrivateKey:
     return RSAPrivateNumbers(p, q, d, d % (p - 1), d % (q - 1), pow(q, -1, p), public).private_key()
 
 
-def tickets(key: RSAPrivateKey, digest: str, count: int) -> list[Ticket]:
+def make_tickets(key: RSAPrivateKey, digest: str, count: int) -> list[Ticket]:
     """Return `count` valid tickets, which only the holder of the private key can make."""
     result = []
     for _ in range(count):
@@ -82,15 +82,15 @@ def tickets(key: RSAPrivateKey, digest: str, count: int) -> list[Ticket]:
     return result
 
 
-def device(survey: Survey, key: Key, count: int) -> float:
+def measure_device(survey: Survey, key: Key, count: int) -> float:
     """Print and return the milliseconds a device needs for a ticket: draw and blind, then unblind and verify."""
-    signatures: dict[Blinding, bytes] = {}
+    signatures: dict[TicketRequest, bytes] = {}
 
     def begin() -> None:
-        blinding = Blinding.draw(key.modulus, secrets.token_bytes)
-        signatures[blinding] = blinding.blinded(key.modulus, survey.digest)
+        blinding = TicketRequest.draw(key.modulus, secrets.token_bytes)
+        signatures[blinding] = blinding.blind_message(key.modulus, survey.digest)
 
-    first = milliseconds(begin, count)
+    first = median_milliseconds(begin, count)
     for blinding, blinded in signatures.items():
         signature = signing_process.sign(*key, int.from_bytes(blinded, "big"))
         signatures[blinding] = signature.to_bytes(len(blinded), "big")
@@ -100,12 +100,12 @@ def device(survey: Survey, key: Key, count: int) -> float:
         blinding, signature = next(remaining)
         blinding.unblind(key.modulus, survey.digest, signature)
 
-    second = milliseconds(finish, count)
+    second = median_milliseconds(finish, count)
     print(f"device, Python: {first + second:.2f} ms a ticket ({first:.2f} + {second:.2f}; goal at most 5)")
     return first + second
 
 
-def javascript(survey: Survey, key: Key, count: int) -> float | None:
+def measure_javascript(survey: Survey, key: Key, count: int) -> float | None:
     """Print and return the milliseconds of the browser's client in node; return None if node is not installed.
 
     The signatures in between are made slowly, and their time does not count.
@@ -125,17 +125,17 @@ def javascript(survey: Survey, key: Key, count: int) -> float | None:
     return first + second
 
 
-def issuing(key: Key, count: int) -> dict[str, float]:
+def measure_signing(key: Key, count: int) -> dict[str, float]:
     """Print the signatures a second on one core, and return the milliseconds of one signature for each method."""
 
     def make_signer(power: Callable[[int, int, int], int]) -> Callable[[], int]:
         return lambda: signing_process.sign(*key, secrets.randbelow(key.modulus), power=power)
 
-    plain = milliseconds(make_signer(pow), count)
+    plain = median_milliseconds(make_signer(pow), count)
     print(f"signing, plain integers: {1000 / plain:.0f}/s a core, {plain:.1f} ms each (goal at least 20/s)")
     times = {"signing, plain integers": plain}
-    if signing_process.fast:
-        fast = milliseconds(make_signer(signing_process.power), count)
+    if signing_process.HAS_GMPY2:
+        fast = median_milliseconds(make_signer(signing_process.power), count)
         print(f"signing, gmpy2: {1000 / fast:.0f}/s a core, {fast:.1f} ms each")
         times["signing, gmpy2"] = fast
     else:
@@ -143,15 +143,15 @@ def issuing(key: Key, count: int) -> dict[str, float]:
     return times
 
 
-def desk(file: TicketFile, store: SqliteStore, survey: Survey, count: int) -> None:
+def measure_issuer(file: TicketFile, store: SqliteStore, survey: Survey, count: int) -> None:
     """Print the tickets a second from the issuer: checks, a mark on disk, and a signature by the signing process."""
     codes = invite(file, survey.slug, count + 1)
-    counter = Desk(file, of_store(store))
+    counter = TicketIssuer(file, make_store_finder(store))
 
     def ask(code: str) -> "Future[bytes]":
         blinded = secrets.randbelow(1 << 3071).to_bytes(384, "big")
-        body = f'{{"survey":"{survey.digest}","blinded":"{to_text(blinded)}"}}'
-        return counter.take(survey.slug, code, body.encode())
+        body = f'{{"survey":"{survey.digest}","blinded":"{to_base64url(blinded)}"}}'
+        return counter.issue(survey.slug, code, body.encode())
 
     ask(codes.pop()).result()  # the process has started
     start = time.perf_counter()
@@ -162,17 +162,20 @@ def desk(file: TicketFile, store: SqliteStore, survey: Survey, count: int) -> No
     counter.close()
 
 
-def redemption(folder: Path, open_to_all: Survey, by_ticket: Survey, key: Key, requests: int, turns: int) -> float:
+def measure_redemption(
+    folder: Path, open_to_all: Survey, by_ticket: Survey, key: Key, requests: int, turns: int
+) -> float:
     """Return the median ratio of the rates of durable reports with tickets and without, in short alternating rounds.
 
     It also prints the server's processor time for a report, since on a busy machine the rate depends on other work.
     Raise RuntimeError if a report is not stored.
     """
     private, rates, works = private_key(key), dict[str, list[float]](), dict[str, list[float]]()
-    with collect.server(f"sqlite:///{folder}/bench.db", 1) as port:
+    with collect.run_server(f"sqlite:///{folder}/bench.db", 1) as port:
         for round_number in range(turns + 1):
             with_tickets = [
-                randomize(by_ticket, ANSWERS, ticket=ticket) for ticket in tickets(private, by_ticket.digest, requests)
+                randomize(by_ticket, ANSWERS, ticket=ticket)
+                for ticket in make_tickets(private, by_ticket.digest, requests)
             ]
             without_tickets = [randomize(open_to_all, ANSWERS) for _ in range(requests)]
             for survey, reports in ((open_to_all, without_tickets), (by_ticket, with_tickets)):
@@ -230,14 +233,14 @@ def main(quick: bool) -> list[Bars]:
             path.write_text(exam.replace("slug: exam", f"slug: {slug}") + extra_lines)
             surveys += publish(store, file, build_file(path), owner=owner, make_key=lambda: key)
         open_to_all, by_ticket = (published.survey for published in surveys)
-        python = device(by_ticket, key, size.device)
-        script = javascript(by_ticket, key, size.device)
+        python = measure_device(by_ticket, key, size.device)
+        script = measure_javascript(by_ticket, key, size.device)
         times = {"device, Python": python} | ({"device, JavaScript": script} if script else {})
-        times |= issuing(key, size.signatures)
-        desk(file, store, by_ticket, size.desk)
+        times |= measure_signing(key, size.signatures)
+        measure_issuer(file, store, by_ticket, size.issuer)
         store.close()
         file.close()
-        redemption_ratio = redemption(folder, open_to_all, by_ticket, key, size.requests, size.turns)
+        redemption_ratio = measure_redemption(folder, open_to_all, by_ticket, key, size.requests, size.turns)
     parts = tuple((name, milliseconds / python) for name, milliseconds in times.items())
     return [
         Bars("tickets", "Processor time of a ticket", "× device, Python", parts),

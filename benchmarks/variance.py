@@ -32,7 +32,7 @@ Floats = npt.NDArray[np.float64]
 Family = Callable[[int, float], tuple[Floats, Floats]]  # k, e^ε → p and q for each choice of parameters
 
 
-def noise(p: Floats, q: Floats, share: float) -> Floats:
+def coin_variance(p: Floats, q: Floats, share: float) -> Floats:
     """Return n·Var of one estimated share, without sampling error."""
     variances: Floats = (share * p * (1 - p) + (1 - share) * q * (1 - q)) / (p - q) ** 2
     return variances
@@ -89,19 +89,19 @@ FAMILIES: dict[str, Family] = {"GRR": grr, "SUE": sue, "OUE": oue, "OLH": olh, "
 
 def variance(family: Family, k: int, epsilon: float, share: float) -> float:
     """Return n·Var of one symbol's share, with the best parameters of a family."""
-    return float(noise(*family(k, math.exp(epsilon)), share).min())
+    return float(coin_variance(*family(k, math.exp(epsilon)), share).min())
 
 
-def chosen(k: int, epsilon: str) -> tuple[str, float]:
+def authoring_choice(k: int, epsilon: str) -> tuple[str, float]:
     """Return authoring's choice in words, and its average n·Var at equal shares, from its own integers."""
-    mechanism = mechanism_choice.categories(k, Decimal(epsilon))
+    mechanism = mechanism_choice.choose_subset(k, Decimal(epsilon))
     return f"SS, w = {mechanism.weight}", float(
-        noise(np.array([float(mechanism.p)]), np.array([float(mechanism.q)]), 1 / k)[0]
+        coin_variance(np.array([float(mechanism.p)]), np.array([float(mechanism.q)]), 1 / k)[0]
     )
 
 
 @dataclass(frozen=True)
-class Place:
+class GridPoint:
     """A point of the grid, one k and ε: n·Var of each family at its best, and of authoring's choice."""
 
     epsilon: str
@@ -119,14 +119,14 @@ class Place:
         return self.variance / self.best
 
 
-def places(epsilon: str, every: int = 1) -> Iterator[Place]:
+def grid_points(epsilon: str, every: int = 1) -> Iterator[GridPoint]:
     """Yield the grid at one ε, or every `every`-th k of it."""
     for k in SIZES[::every]:
         families = {name: variance(family, k, float(epsilon), 1 / k) for name, family in FAMILIES.items()}
-        yield Place(epsilon, k, *chosen(k, epsilon), families)
+        yield GridPoint(epsilon, k, *authoring_choice(k, epsilon), families)
 
 
-def report(grid: list[Place]) -> str:
+def report(grid: list[GridPoint]) -> str:
     """Return the page."""
     worst = max(grid, key=lambda place: round(place.ratio, 5))
     lines = [
@@ -169,12 +169,12 @@ def report(grid: list[Place]) -> str:
         ("HR",),
         ("GRR",),
     ):
-        worst_point, ratio = alone(grid, names)
+        worst_point, ratio = worst_of_families(grid, names)
         lines.append(f"| {' or '.join(names)} | {ratio:,.2f} | k = {worst_point.k:,}, ε = {worst_point.epsilon} |")
     return "\n".join([*lines, *spreads.sections()]) + "\n"
 
 
-def alone(grid: list[Place], names: tuple[str, ...]) -> tuple[Place, float]:
+def worst_of_families(grid: list[GridPoint], names: tuple[str, ...]) -> tuple[GridPoint, float]:
     """Return the point where the best of these families is worst relative to the best of all, and the ratio there."""
     ratios = [min(place.families[name] for name in names) / place.best for place in grid]
     at = int(np.argmax(ratios))
@@ -187,7 +187,7 @@ def alone(grid: list[Place], names: tuple[str, ...]) -> tuple[Place, float]:
 def main(out: Path, every: int) -> None:
     """Write docs/variance.md."""
     with click.progressbar(EPSILONS, label="Variance", file=sys.stderr) as bar:
-        grid = [place for epsilon in bar for place in places(epsilon, every)]
+        grid = [place for epsilon in bar for place in grid_points(epsilon, every)]
     out.write_text(report(grid))
     print(f"{out}: worst ratio {max(place.ratio for place in grid):.5f}")
 

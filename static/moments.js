@@ -1,4 +1,4 @@
-// Beside every moment, which the page tells in UTC, the same on the reader's own clock. Without scripts UTC stands.
+// Adds the reader's local time to every moment, which the page shows in UTC.
 
 /** @param {Element | Document} root */
 function tell(root) {
@@ -25,7 +25,7 @@ function written(moment) {
 }
 
 /**
- * Below a field for a moment, which is in UTC too, what is typed there on the reader's own clock.
+ * Show the reader's local time below each input of a moment, which is in UTC too.
  * @param {Element | Document} root
  */
 function tellFields(root) {
@@ -38,9 +38,9 @@ function tellFields(root) {
 		field.after(own);
 		const update = () => {
 			const moment = new Date(`${field.value}Z`);
-			const known = field.value !== "" && moment.getTimezoneOffset() !== 0;
-			own.textContent = known ? `On your clock: ${written(moment)}` : "";
-			own.hidden = !known;
+			const isValid = field.value !== "" && moment.getTimezoneOffset() !== 0;
+			own.textContent = isValid ? `On your clock: ${written(moment)}` : "";
+			own.hidden = !isValid;
 		};
 		field.addEventListener("input", update);
 		update();
@@ -49,7 +49,7 @@ function tellFields(root) {
 
 tell(document);
 tellFields(document);
-// parts of a page are replaced while one looks at it
+// parts of a page may be replaced while it is open
 new MutationObserver((changes) => {
 	for (const { target } of changes) {
 		if (!(target instanceof Element)) continue;

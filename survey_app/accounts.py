@@ -16,8 +16,8 @@ from survey_app.store import Store, StoreError, User
 
 LEAST_PASSWORD, MOST_PASSWORD = 10, 200
 LEAST_DIGITS = 16  # minimum length of a password without letters: shorter ones are dates and telephone numbers
-LEAST_PIECES = 5  # minimum number of letters in a password, where a well-known run counts as one
-LEAST_BESIDE_NAME = 6  # minimum number of characters besides the account's own name
+LEAST_DISTINCT = 5  # minimum number of letters in a password, where a well-known run counts as one
+LEAST_EXTRA_CHARACTERS = 6  # minimum number of characters besides the account's own name
 COMMON = frozenset({
     "abcdef", "access", "admin", "administrator", "amore", "asdfgh", "autumn", "baseball", "batman", "candor",
     "changeme", "charlie", "chocolate", "computer", "contrasena", "contraseña", "default", "dragon", "flower",
@@ -34,13 +34,13 @@ RUNS = (
 )  # fmt: skip
 LOOKALIKES = str.maketrans("@4013$5!", "aaoiessi")
 ADVICE = "take four or five words that have nothing to do with each other, or what a password manager makes"
-MOST_AT_ONCE = 4  # argon2 computations in one process: each takes 64 MB of memory
+MOST_CONCURRENT_HASHES = 4  # argon2 computations in one process: each takes 64 MB of memory
 WAIT_SECONDS = 2.0  # to wait for a free slot before the request is refused
 _hasher = PasswordHasher()
-_places = threading.BoundedSemaphore(MOST_AT_ONCE)
+_hash_slots = threading.BoundedSemaphore(MOST_CONCURRENT_HASHES)
 
 
-def _nobodys(hasher: PasswordHasher) -> str:
+def _make_decoy_hash(hasher: PasswordHasher) -> str:
     """Return a random argon2 hash, to be checked if no account has the given name.
 
     It takes as long to check as a real hash. No password matches it, because nothing was hashed.
@@ -49,34 +49,34 @@ def _nobodys(hasher: PasswordHasher) -> str:
     return f"$argon2id$v=19$m={hasher.memory_cost},t={hasher.time_cost},p={hasher.parallelism}${salt}${digest}"
 
 
-_nobody = _nobodys(_hasher)
+_nobody = _make_decoy_hash(_hasher)
 
 
 def hash_password(password: str, name: str) -> str:
     """Return the argon2 hash of a password; raise StoreError if its length is out of range or it is easy to guess."""
     if not LEAST_PASSWORD <= len(password) <= MOST_PASSWORD:
         raise StoreError(f"a password has {LEAST_PASSWORD} to {MOST_PASSWORD} characters")
-    if reason := weakness(password, name):
+    if reason := find_weakness(password, name):
         raise StoreError(f"this password {reason}, so it is among the first that anybody would try; {ADVICE}")
-    with _place():
+    with _hash_slot():
         return _hasher.hash(password)
 
 
 @contextmanager
-def _place() -> Iterator[None]:
+def _hash_slot() -> Iterator[None]:
     """Hold one of the few slots for argon2, because more computations would fill the memory.
 
     Raise Problem if no slot is free within `WAIT_SECONDS`.
     """
-    if not _places.acquire(timeout=WAIT_SECONDS):
+    if not _hash_slots.acquire(timeout=WAIT_SECONDS):
         raise Problem("unavailable", "Too many passwords are being checked. Try again in a moment.", wait=2)
     try:
         yield
     finally:
-        _places.release()
+        _hash_slots.release()
 
 
-def weakness(password: str, name: str) -> str | None:
+def find_weakness(password: str, name: str) -> str | None:
     """Return why a password is too weak for the account of this name, or None if it is not.
 
     The text continues a sentence that begins with "this password".
@@ -86,14 +86,18 @@ def weakness(password: str, name: str) -> str | None:
     """
     folded = password.casefold()
     letters, name_letters = ("".join(filter(str.isalnum, text)) for text in (folded, name.casefold()))
-    if len(name_letters) > 2 and name_letters in letters and len(letters.replace(name_letters, "")) < LEAST_BESIDE_NAME:
+    if (
+        len(name_letters) > 2
+        and name_letters in letters
+        and len(letters.replace(name_letters, "")) < LEAST_EXTRA_CHARACTERS
+    ):
         return "is little more than the account's own name"
     if not any(letter.isalpha() for letter in folded) and len(folded) < LEAST_DIGITS:
         return "has digits and signs only"
     core = re.sub(r"^[\W\d_]+|[\W\d_]+$", "", folded)  # without the usual digits and signs around a word
     if any(_repeats(text) for text in (folded, core)):
         return "is one thing again and again"
-    if len(set(folded)) < LEAST_PIECES or _pieces(folded) < LEAST_PIECES:
+    if len(set(folded)) < LEAST_DISTINCT or _pieces(folded) < LEAST_DISTINCT:
         return "is a row of the keyboard or of the alphabet"
     if "".join(filter(str.isalpha, core.translate(LOOKALIKES))) in COMMON:
         return "is one very common word"
@@ -123,7 +127,7 @@ def check_password(user: User | None, password: str) -> bool:
     An unknown account (None) takes as long as a wrong password. Raise Problem if too many checks run at once.
     """
     try:
-        with _place():
+        with _hash_slot():
             right = _hasher.verify(user.password if user else _nobody, password[: MOST_PASSWORD + 1])
     except (Argon2Error, InvalidHashError):
         return False
@@ -147,7 +151,7 @@ def new_code() -> str:
     return secrets.token_urlsafe(18)
 
 
-def secret_hash(secret: str) -> bytes:
+def hash_secret(secret: str) -> bytes:
     """Return the hash that is stored for a token or code.
 
     Both have at least 128 random bits, so a plain hash cannot be reversed by search.

@@ -34,8 +34,8 @@ class FamilyName(StrEnum):
     SHARES = "shares"
     MEAN = "mean"
     CUMULATIVE = "cumulative"
-    ANSWERED = "answered"
-    ANSWERING = "answering"
+    AMONG_ANSWERS = "answered"
+    RESPONSE_RATE = "answering"
     TOTAL = "total"
 
 
@@ -46,18 +46,18 @@ class Sum:
     weights: Floats
     constant: float = 0.0
 
-    def lifted(self, sets: Sets, size: int) -> "Sum":
+    def expand_to_symbols(self, sets: Sets, size: int) -> "Sum":
         """Return the same sum over the `size` symbols of a field; `sets` lists the symbols that hold each answer."""
         weights = np.zeros(size)
         for answer in np.flatnonzero(self.weights).tolist():
             weights[sets[answer]] += self.weights[answer]
         return replace(self, weights=weights)
 
-    def minus(self, ratio: float, other: "Sum") -> "Sum":
+    def subtract(self, ratio: float, other: "Sum") -> "Sum":
         """Return this sum minus `ratio` times another."""
         return Sum(self.weights - ratio * other.weights, self.constant - ratio * other.constant)
 
-    def of(self, shares: Floats) -> float:
+    def evaluate(self, shares: Floats) -> float:
         """Return the value of the sum at these shares.
 
         Shares add up to one, so the constant is added to each weight: 1 − 1 is then exactly 0, not a rounding error.
@@ -79,31 +79,31 @@ class Figure:
     low: float = 0.0
     high: float = 1.0
     denominator: Sum | None = None
-    rounded: bool = False
+    is_rounded: bool = False
 
-    def lifted(self, sets: Sets, size: int) -> "Figure":
+    def expand_to_symbols(self, sets: Sets, size: int) -> "Figure":
         """Return the same figure over the `size` symbols of a field; `sets` lists the symbols that hold each answer."""
-        denominator = self.denominator and self.denominator.lifted(sets, size)
-        return replace(self, sum=self.sum.lifted(sets, size), denominator=denominator)
+        denominator = self.denominator and self.denominator.expand_to_symbols(sets, size)
+        return replace(self, sum=self.sum.expand_to_symbols(sets, size), denominator=denominator)
 
-    def top(self) -> "Figure":
+    def numerator_figure(self) -> "Figure":
         """Return the numerator of a ratio as a figure of its own."""
         return replace(self, denominator=None)
 
-    def bottom(self) -> "Figure":
+    def denominator_figure(self) -> "Figure":
         """Return the denominator of a ratio as a figure of its own, a share; raise ValueError if this is no ratio."""
         if self.denominator is None:
             raise ValueError("this is no ratio")
         return replace(self, kind=FigureKind.SHARE, sum=self.denominator, denominator=None, low=0.0, high=1.0)
 
-    def less(self, ratio: float) -> "Figure":
+    def contrast_at(self, ratio: float) -> "Figure":
         """Return numerator − `ratio` · denominator as a figure; it is zero if the true ratio is `ratio`.
 
         Raise ValueError if this figure is no ratio.
         """
         if self.denominator is None:
             raise ValueError("this is no ratio")
-        difference = self.sum.minus(ratio, self.denominator)
+        difference = self.sum.subtract(ratio, self.denominator)
         return Figure(name=self.name, kind=FigureKind.MEAN, sum=difference, low=self.low, high=self.high)
 
 
@@ -117,10 +117,10 @@ class Family:
 
     name: FamilyName
     figures: tuple[Figure, ...]
-    derived: bool = False
+    is_derived: bool = False
 
 
-def share_of(name: str, answers: Sequence[int], count: int, kind: FigureKind = FigureKind.SHARE) -> Figure:
+def make_share(name: str, answers: Sequence[int], count: int, kind: FigureKind = FigureKind.SHARE) -> Figure:
     """Return the figure of the combined share of some answers, given by index among `count` answers."""
     weights = np.zeros(count)
     weights[list(answers)] = 1

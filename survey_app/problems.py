@@ -31,7 +31,7 @@ PROBLEMS: dict[str, tuple[int, str]] = {
 }
 
 CONTENT_TYPE = "application/problem+json"
-OF_HTTP = (  # the codes for errors that the HTTP layer raises, looked up by status
+HTTP_CODES = (  # the codes for errors that the HTTP layer raises, looked up by status
     "unauthorized", "forbidden", "not_found", "method_not_allowed", "too_large", "too_many_requests", "unavailable",
 )  # fmt: skip
 
@@ -61,9 +61,9 @@ class Problem(Exception):
         return [] if self.wait is None else [("Retry-After", str(self.wait))]
 
     @classmethod
-    def of_status(cls, status: int) -> "Problem":
+    def from_status(cls, status: int) -> "Problem":
         """Return the problem for a refusal by Flask or the HTTP server, given its status."""
-        codes = {PROBLEMS[code][0]: code for code in OF_HTTP}
+        codes = {PROBLEMS[code][0]: code for code in HTTP_CODES}
         problem = cls(codes.get(status, "malformed_request" if status < 500 else "internal_error"))
         problem.status = status
         return problem

@@ -15,8 +15,8 @@ from candor_client.definition import Field, Survey
 from survey_app.channels import channel_of
 from survey_app.channels.observations import Counts as Counts
 
-MANY = 512  # number of reports from which a histogram is faster than unpacking
-PARTS = 63  # rows that one adder sums: 2^6 − 1 rows leave one row of each weight
+HISTOGRAM_REPORTS = 512  # number of reports from which a histogram is faster than unpacking
+ADDER_ROWS = 63  # rows that one adder sums: 2^6 − 1 rows leave one row of each weight
 PART_BYTES = 2**15  # size of each row, so that the adder stays in the CPU cache
 HELD_BYTES = 2**22  # bytes of reports to read at a time
 CELLS = 2**21  # unpacked bits at a time; a sum of this many bits is exact in single precision
@@ -48,10 +48,10 @@ class Columns:
     field: Field
     start: int
     stop: int
-    asked: int | None
+    asked_column: int | None
 
     @property
-    def part(self) -> slice:
+    def bit_slice(self) -> slice:
         """The columns of the field's own bits, without the asked bit."""
         return slice(self.start, self.stop)
 
@@ -71,7 +71,7 @@ def columns_of(survey: Survey, question: str) -> Columns:
     return next(place for place in columns(survey) if any(member.id == question for member in place.field.questions))
 
 
-def asked_bits(survey: Survey) -> Places:
+def find_asked_bits(survey: Survey) -> Places:
     """Return for every stored bit the indices of two bits; either is 1 exactly on devices that were asked for the bit.
 
     With `ask` both are the asked bit of the field. For a drawn option they are the option's own two bits. Where every
@@ -82,21 +82,21 @@ def asked_bits(survey: Survey) -> Places:
     for place in columns(survey):
         option_bits = channel_of(place.field.mechanism).asked_places()
         if option_bits is not None:
-            places[place.part] = place.start + option_bits
-        elif place.asked is not None:
-            places[place.part] = place.asked
+            places[place.bit_slice] = place.start + option_bits
+        elif place.asked_column is not None:
+            places[place.bit_slice] = place.asked_column
     return places
 
 
-def missing_cells(asked: Places, bits: Bits) -> Cells | None:
+def mark_missing(indicators: Places, bits: Bits) -> Cells | None:
     """Return a mask of the bits in unpacked reports that their devices were not asked for.
 
     The first argument is the result of `find_asked_bits`. Return None if every device is asked everything.
     """
-    if (asked < 0).all():
+    if (indicators < 0).all():
         return None
-    missing: Cells = (bits[:, asked[:, 0]] | bits[:, asked[:, 1]]) == 0
-    missing[:, asked[:, 0] < 0] = False
+    missing: Cells = (bits[:, indicators[:, 0]] | bits[:, indicators[:, 1]]) == 0
+    missing[:, indicators[:, 0] < 0] = False
     return missing
 
 
@@ -110,7 +110,7 @@ def column_names(survey: Survey) -> list[str]:
     candidates: list[str] = []
     for place in columns(survey):
         name = "+".join(question.id for question in place.field.questions)
-        candidates += [f"{name}:asked"] * (place.asked is not None)
+        candidates += [f"{name}:asked"] * (place.asked_column is not None)
         bits = channel_of(place.field.mechanism).bits(place.field)
         candidates += [f"{name}:{bit.name}" if bit.name else name for bit in bits]
     names: list[str] = []
@@ -127,22 +127,22 @@ def column_names(survey: Survey) -> list[str]:
 
 def add_bits(counts: Counts, rows: Bits) -> None:
     """Add the stored bits of reports to counts, in place."""
-    if len(rows) < MANY:
+    if len(rows) < HISTOGRAM_REPORTS:
         counts += np.unpackbits(rows, axis=1, count=len(counts)).sum(axis=0, dtype=np.int64)
         return
     length = rows.shape[1]
-    size = 8 * min(PART_BYTES // (8 * length), len(rows) // (8 * PARTS))  # rows of a part: whole machine words
+    size = 8 * min(PART_BYTES // (8 * length), len(rows) // (8 * ADDER_ROWS))  # rows of a part: whole machine words
     start = 0
-    while size and start + PARTS * size <= len(rows):
-        words = rows[start : start + PARTS * size].reshape(-1).view(np.uint64)
-        for weight, plane in _planes(list(words.reshape(PARTS, -1))):
+    while size and start + ADDER_ROWS * size <= len(rows):
+        words = rows[start : start + ADDER_ROWS * size].reshape(-1).view(np.uint64)
+        for weight, plane in _add_with_carry(list(words.reshape(ADDER_ROWS, -1))):
             _add_histograms(counts, plane.view(np.uint8).reshape(size, length), weight)
-        start += PARTS * size
+        start += ADDER_ROWS * size
     if start < len(rows):
         _add_histograms(counts, rows[start:], 1)
 
 
-def _planes(parts: list[Words]) -> Iterator[tuple[int, Words]]:
+def _add_with_carry(parts: list[Words]) -> Iterator[tuple[int, Words]]:
     """Yield a few rows of bits, each with its weight, that add up to the same sums as many rows.
 
     A tree of carry-save adders computes them.
@@ -179,12 +179,12 @@ def rows_at_once(survey: Survey, most: int) -> int:
     return max(1, min(most, HELD_BYTES // survey.length))
 
 
-def rows_of(rows: Sequence[bytes]) -> Bits:
+def stack_reports(rows: Sequence[bytes]) -> Bits:
     """Return the packed bits of reports as an array with a row for each report."""
     return np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(len(rows), -1)
 
 
-def blocks(rows: Iterable[Bits], size: int) -> Iterator[Bits]:
+def rebatch(rows: Iterable[Bits], size: int) -> Iterator[Bits]:
     """Yield the same rows in chunks of `size`; the last chunk may be smaller."""
     pending: list[Bits] = []
     count = 0

@@ -21,8 +21,8 @@ from playwright.sync_api import Request as Sent
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from candor_client import Survey
-from candor_client.report import to_text
-from survey_app.store import Published
+from candor_client.report import to_base64url
+from survey_app.store import PublishedSurvey
 from tests.fixtures import build
 from tests.rsgi_client import through_the_front
 
@@ -95,23 +95,26 @@ class Site:
         self._thread = threading.Thread(target=lambda: self._http.serve_forever(poll_interval=0.01))
         self._thread.start()
 
-    def add(self, made: Survey | dict[str, Any] | Path, **options: Any) -> Published:
+    def add(self, made: Survey | dict[str, Any] | Path, **options: Any) -> PublishedSurvey:
         """Publish a survey, an author's file or a definition; see `Installation.publish`."""
         return self.installation.publish(made, **options)
 
-    def invite(self, *codes: str, **options: Any) -> Published:
+    def invite(self, *codes: str, **options: Any) -> PublishedSurvey:
         """Publish a survey by invitation, and invite these codes; see `Installation.invite`."""
         return self.installation.invite(*codes, **options)
 
-    def link(self, published: Published, fragment: str = "") -> str:
+    def link(self, published: PublishedSurvey, fragment: str = "") -> str:
         """The survey's link."""
         return f"{self.origin}/s/{published.survey.slug}{fragment}"
 
-    def stored(self, published: Published) -> list[dict[str, str]]:
+    def stored(self, published: PublishedSurvey) -> list[dict[str, str]]:
         """The reports in the store, as they were sent."""
         with contextlib.closing(sqlite3.connect(self.store.path)) as connection:
             rows = connection.execute("select id, bits from reports where survey = ?", (published.key,)).fetchall()
-        return [{"survey": published.survey.digest, "id": to_text(one), "bits": to_text(bits)} for one, bits in rows]
+        return [
+            {"survey": published.survey.digest, "id": to_base64url(one), "bits": to_base64url(bits)}
+            for one, bits in rows
+        ]
 
     def sent(self, method: str = "POST") -> list[Received]:
         """The requests of one method."""

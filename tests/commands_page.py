@@ -13,7 +13,7 @@ import click
 
 from survey_app.assure.doctor.environment_checks import VARIABLES
 from survey_app.cli import COMMANDS, main
-from survey_app.cli.device import PassedOn
+from survey_app.cli.device import PassThroughCommand
 from survey_app.cli.exit_codes import CODES
 
 PIPE = r"\|"  # in a table
@@ -67,7 +67,7 @@ def walk(command: click.Command = main, path: tuple[str, ...] = ()) -> Iterator[
 
 def examples(command: click.Command) -> list[str]:
     """What stands below a command's help."""
-    text = command.parser().epilog if isinstance(command, PassedOn) else command.epilog
+    text = command.parser().epilog if isinstance(command, PassThroughCommand) else command.epilog
     return re.findall(r"^  (.+)$", text or "", re.MULTILINE)
 
 
@@ -86,7 +86,7 @@ def page() -> str:
 
 def _entry(path: tuple[str, ...], command: click.Command) -> Iterator[str]:
     context = click.Context(command, info_name=" ".join(("candor", *path)))
-    parser = command.parser() if isinstance(command, PassedOn) else None
+    parser = command.parser() if isinstance(command, PassThroughCommand) else None
     pieces = (
         _pieces(parser)
         if parser

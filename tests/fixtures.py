@@ -21,13 +21,13 @@ from werkzeug.test import TestResponse
 
 import candor_client
 from candor_client import Report, Survey
-from candor_client.report import to_text
+from candor_client.report import to_base64url
 from survey_app import create_app
-from survey_app.accounts import secret_hash
+from survey_app.accounts import hash_secret
 from survey_app.authoring import build_file
 from survey_app.authoring.terms import Terms
 from survey_app.problems import PROBLEMS
-from survey_app.store import Member, Published, State, Store, Submission, TicketFile, User
+from survey_app.store import Member, PublishedSurvey, State, Store, Submission, TicketFile, User
 from survey_app.store.sqlite import SqliteStore
 from tests.definitions import simple, survey, worked
 from tests.route_cache import TEMPLATES
@@ -99,7 +99,7 @@ class Installation:
         self.tickets.close()
         self.store.close()
 
-    def publish(self, made: Survey | dict[str, Any] | Path | None = None, **options: Any) -> Published:
+    def publish(self, made: Survey | dict[str, Any] | Path | None = None, **options: Any) -> PublishedSurvey:
         """Publish a survey, an author's file or a definition; options but `owner` and `state` are terms."""
         parsed = build_file(made).survey if isinstance(made, Path) else made
         parsed = parsed if isinstance(parsed, Survey) else survey(parsed or simple())
@@ -110,13 +110,15 @@ class Installation:
         data = body.to_json() if isinstance(body, Report) else body
         return self.client.post("/api/surveys/exam/reports", data=data, **options)
 
-    def invite(self, *codes: str, number: int = 0, definition: dict[str, Any] | None = None, **more: str) -> Published:
+    def invite(
+        self, *codes: str, number: int = 0, definition: dict[str, Any] | None = None, **more: str
+    ) -> PublishedSurvey:
         """Publish a survey by invitation, and invite these codes; `issuer` and `from_` go beside its key."""
         made = invited_to(number, definition=definition, **more)
         if "issuer" not in more:
             self.tickets.add_key(made.slug, key(number), made.digest)
         published = self.publish(made)
-        self.tickets.invite(made.slug, [secret_hash(code) for code in codes])
+        self.tickets.invite(made.slug, [hash_secret(code) for code in codes])
         return published
 
     def take(self, code: str | None, body: bytes, slug: str = "exam", **options: Any) -> TestResponse:
@@ -154,24 +156,24 @@ def build(
     app.jinja_env.bytecode_cache = TEMPLATES
     names = ("administrator", "ada", "eve")  # the first account is the administrator's
     _, owner, stranger = (store.add_user(name, CHEAP.hash(phrase(name))) for name in names)
-    store.add_token(owner, secret_hash(TOKEN))
+    store.add_token(owner, hash_secret(TOKEN))
     return Installation(app, store, owner, stranger)
 
 
-def make(path: Path) -> tuple[SqliteStore, Published]:
+def make(path: Path) -> tuple[SqliteStore, PublishedSurvey]:
     """The store alone, as the operator's commands and a server's workers find it: one open survey, the worked example."""
     store = SqliteStore(path)
     return store, begin(store)
 
 
-def begin(store: Store) -> Published:
+def begin(store: Store) -> PublishedSurvey:
     """The same in a store that is empty."""
     store.migrate()
     owner = store.add_user("ada", CHEAP.hash(phrase("ada")))
     return add(store, survey(worked()), owner=owner.key)
 
 
-def add(store: Store, made: Survey, terms: Terms = Terms(public=True), **kept: Any) -> Published:  # noqa: B008 — frozen
+def add(store: Store, made: Survey, terms: Terms = Terms(public=True), **kept: Any) -> PublishedSurvey:  # noqa: B008 — frozen
     """Publish one survey, and bring it to its `state`."""
     later = kept.pop("state", State.OPEN)
     begun = State.READY if later is State.READY else State.OPEN
@@ -182,15 +184,15 @@ def add(store: Store, made: Survey, terms: Terms = Terms(public=True), **kept: A
     return published
 
 
-def submission(published: Published) -> Submission:
+def submission(published: PublishedSurvey) -> Submission:
     """A report to the worked example, as the store takes it."""
     report = candor_client.randomize(published.survey, SAID)
     return Submission(published.key, report.id, report.bits)
 
 
-def made(published: Published, **answers: Any) -> Report:
+def made(published: PublishedSurvey, **answers: Any) -> Report:
     """A report, with a ticket where it takes one."""
-    ticket = paid(published.survey) if published.invited else None
+    ticket = paid(published.survey) if published.is_by_invitation else None
     return candor_client.randomize(published.survey, answers or {"cheated": True}, ticket=ticket)
 
 
@@ -199,9 +201,13 @@ def spelled(**keys: Any) -> bytes:
 
 
 def wire(report: Report, **changes: Any) -> bytes:
-    said: dict[str, Any] = {"survey": report.survey, "id": to_text(report.id), "bits": to_text(report.bits)}
+    said: dict[str, Any] = {
+        "survey": report.survey,
+        "id": to_base64url(report.id),
+        "bits": to_base64url(report.bits),
+    }
     if report.ticket:
-        said["ticket"] = {key: to_text(part) for key, part in vars(report.ticket).items()}
+        said["ticket"] = {key: to_base64url(part) for key, part in vars(report.ticket).items()}
     return spelled(**said | changes)
 
 
@@ -233,13 +239,13 @@ def check_open_to_all_pages(response: TestResponse) -> None:
     assert "Set-Cookie" not in response.headers
 
 
-def rows_in_the_file(installation: Installation, published: Published) -> list[bytes]:
+def rows_in_the_file(installation: Installation, published: PublishedSurvey) -> list[bytes]:
     with closing(sqlite3.connect(installation.store.path)) as connection:
         rows = connection.execute("select bits from reports where survey = ?", (published.key,)).fetchall()
     return sorted(bits for (bits,) in rows)
 
 
-def check_tally(installation: Installation, published: Published) -> int:
+def check_tally(installation: Installation, published: PublishedSurvey) -> int:
     """Recount bit by bit what lies in the file; the number of reports."""
     rows = rows_in_the_file(installation, published)
     counts = [0] * published.survey.width
@@ -252,7 +258,7 @@ def check_tally(installation: Installation, published: Published) -> int:
     return len(rows)
 
 
-def check_store(store: Store, published: Published) -> int:
+def check_store(store: Store, published: PublishedSurvey) -> int:
     """The number of reports, after seeing that the tally equals a recount."""
     kept, counted = store.recount(published, lambda _: None)
     assert kept.reports == counted.reports

@@ -7,7 +7,7 @@ from typing import Any
 import candor_client
 from candor_client import Survey
 from candor_client.definition import LARGEST_REPORT
-from candor_client.report import to_text
+from candor_client.report import to_base64url
 from tests.fixtures import TOKEN, Installation, check_tally, wire
 
 BYTES = range(256)
@@ -74,7 +74,9 @@ class Noise:
         one, two = (candor_client.randomize(self.survey, {"cheated": True}) for _ in range(2))
         if self.chance.random() < 0.2:
             changed = {
-                self.chance.choice(["survey", "id", "bits"]): to_text(self.chance.randbytes(self.chance.randrange(4)))
+                self.chance.choice(["survey", "id", "bits"]): to_base64url(
+                    self.chance.randbytes(self.chance.randrange(4))
+                )
             }
             return wire(one, **changed)
         lines = b"\n".join(report.to_json() for report in (one, two))
@@ -122,7 +124,7 @@ def make_noise(installation: Installation, refused: int) -> Counter[int]:
 
 def check_noise(installation: Installation, refused: int) -> None:
     statuses = make_noise(installation, refused)
-    published = installation.store.newest("exam")
+    published = installation.store.newest_version("exam")
     assert published is not None
     reports = check_tally(installation, published)
     assert reports >= statuses[201] > 0

@@ -7,7 +7,7 @@ from typing import Any
 from flask.testing import FlaskClient
 from playwright.sync_api import Page
 
-from candor_client.sampling import WHOLE
+from candor_client.sampling import DENOMINATOR
 from tests.answers import SMALL
 from tests.browser import Visit
 from tests.definitions import (
@@ -26,15 +26,15 @@ from tests.definitions import (
 
 PAGES = ("privacy", "paper", "enter")
 
-DIE = {"kind": "flip", "one": str(WHOLE * 5 // 6), "zero": str(WHOLE // 6 + 1)}
+DIE = {"kind": "flip", "one": str(DENOMINATOR * 5 // 6), "zero": str(DENOMINATOR // 6 + 1)}
 
 
-ODD = {"kind": "flip", "one": str(WHOLE * 7 // 10), "zero": str(WHOLE * 3 // 10)}
+ODD = {"kind": "flip", "one": str(DENOMINATOR * 7 // 10), "zero": str(DENOMINATOR * 3 // 10)}
 
 KINDS = SMALL | {
     "worked": worked(),
     "geometric": define([number(levels=3, max=2)], [field(geometric(3), "hours")]),
-    "weak": define([yes_no()], [field({"kind": "flip", "one": str(WHOLE - 1), "zero": "1"}, "cheated")]),
+    "weak": define([yes_no()], [field({"kind": "flip", "one": str(DENOMINATOR - 1), "zero": "1"}, "cheated")]),
     "odd": define([yes_no()], [field(ODD, "cheated")]),
 }
 

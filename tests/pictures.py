@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 from survey_app.assure.simulation import demo_survey
 from survey_app.authoring import build_file
-from survey_app.store import Published
+from survey_app.store import PublishedSurvey
 from tests.browser import ROOT, Site
 from tests.javascript import QUIET_CHROMIUM, find_chromium
 
@@ -63,15 +63,15 @@ def _take(page: Page, name: str, above: str = "") -> None:
 
 
 @contextmanager
-def _site() -> Iterator[tuple[Site, Published, str]]:
+def _site() -> Iterator[tuple[Site, PublishedSurvey, str]]:
     """The demo with its people, and the password of its account."""
-    survey = build_file(demo_survey.sample("campus.yaml")).survey
+    survey = build_file(demo_survey.example_path("campus.yaml")).survey
     with tempfile.TemporaryDirectory() as folder, chdir(folder):  # where `candor demo` would keep its file
         Path(".candor-demo").mkdir()
         site = Site(Path(".candor-demo"), DEMO=(survey.slug, survey.digest))
         try:
             published, password = demo_survey.prepare(site.store)
-            for made in demo_survey.respondents(published, PEOPLE):
+            for made in demo_survey.simulate_submissions(published, PEOPLE):
                 site.store.write(made.copy)
             site.store.tidy(now=True)
             yield site, published, password
@@ -81,10 +81,10 @@ def _site() -> Iterator[tuple[Site, Published, str]]:
 
 def _editor(page: Page, site: Site, password: str) -> None:
     """A draft of the demo's own survey under another name, with what its plan says."""
-    user = site.store.user_named(demo_survey.NAME)
+    user = site.store.user_by_name(demo_survey.NAME)
     if user is None:
         raise SystemExit("the demo has no account")
-    source = demo_survey.sample("campus.yaml").read_bytes().replace(b"slug: campus", b"slug: my-campus")
+    source = demo_survey.example_path("campus.yaml").read_bytes().replace(b"slug: campus", b"slug: my-campus")
     key = site.store.save_draft(user.key, source)
     page.goto(f"{site.origin}/login")
     page.get_by_label("Name").fill(demo_survey.NAME)

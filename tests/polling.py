@@ -12,7 +12,7 @@ from typing import Any
 
 from candor_client import Report, randomize
 from survey_app.authoring.terms import Terms
-from survey_app.store import STEP, Member, Published, State, StoreError, Submission
+from survey_app.store import STEP, Member, PublishedSurvey, State, StoreError, Submission
 from survey_app.store.postgres import PostgresStore
 from survey_app.store.sqlite import SqliteStore
 from tests.definitions import simple, survey
@@ -60,7 +60,7 @@ class History:
         self.dice = random.SystemRandom()
         self.moment, self.versions = NOON, 0
         self.told: list[str] = []
-        self.known: list[Published] = []
+        self.known: list[PublishedSurvey] = []
         self.sent: list[Submission] = []
         store.clock = lambda: self.moment
         for study in (False, True):
@@ -87,12 +87,12 @@ class History:
             self.told.append(f"refused: {error}")
         self._look(self)
 
-    def running(self) -> list[Published]:
+    def running(self) -> list[PublishedSurvey]:
         """Versions that are not deleted, as the store gives them by now."""
         fresh = [self.store.version(one.survey.slug, one.survey.digest) for one in self.known]
         return [one for one in fresh if one and one.state in (State.OPEN, State.PAUSED)]
 
-    def one(self) -> Published:
+    def one(self) -> PublishedSurvey:
         found = self.running()
         if not found:
             self.publish(self.dice.random() < 0.5)
@@ -101,7 +101,7 @@ class History:
 
     # what happens
 
-    def publish(self, study: bool, state: State = State.OPEN) -> list[Published]:
+    def publish(self, study: bool, state: State = State.OPEN) -> list[PublishedSurvey]:
         self.versions += 1
         title = f"Version {self.versions} of {self.dice.getrandbits(32)}"
         names = {"poll-north": "North", "poll-south": "South"} if study else {"exam": ""}
@@ -115,14 +115,14 @@ class History:
         self.known += added
         return added
 
-    def report(self, one: Published | None = None, burst: int | None = None) -> str:
+    def report(self, one: PublishedSurvey | None = None, burst: int | None = None) -> str:
         published, count = one or self.one(), burst or self.dice.choice(BURSTS)
         made = [randomize(published.survey, self.dice.choice(self.answers)) for _ in range(count)]
         outcomes = self.send(published, made)
         self.sent += [Submission(published.key, report.id, report.bits) for report in made]
         return f"{count} reports to {published.survey.slug}: {', '.join(sorted(set(outcomes)))}"
 
-    def send(self, published: Published, made: list[Report]) -> Sequence[str]:
+    def send(self, published: PublishedSurvey, made: list[Report]) -> Sequence[str]:
         """All in one commit."""
         return self.store.write(lambda: [Submission(published.key, report.id, report.bits) for report in made])
 
@@ -140,7 +140,7 @@ class History:
         self.store.set_state(one := self.dice.choice(waiting or self.known), State.OPEN)
         return f"open {one.survey.slug}"
 
-    def terms(self, one: Published | None = None) -> str:
+    def terms(self, one: PublishedSurvey | None = None) -> str:
         published = one or self.one()
         total = self.store.recount(published, lambda _: None)[0].reports
         changes: list[dict[str, Any]] = [
@@ -164,7 +164,7 @@ class History:
         added = self.publish(self.dice.random() < 0.5, state)
         return f"a new version of {added[0].survey.slug}, {state}"
 
-    def close(self, one: Published | None = None) -> str:
+    def close(self, one: PublishedSurvey | None = None) -> str:
         published = one or self.one()
         self.store.set_state(published, State.CLOSED)
         return f"close {published.survey.slug}"

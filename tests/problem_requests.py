@@ -6,7 +6,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from candor_client.definition import LARGEST_REPORT
-from candor_client.report import to_text
+from candor_client.report import to_base64url
 from survey_app.collect.intake import Intake
 from survey_app.store import State, now
 from survey_app.web import api
@@ -43,7 +43,7 @@ def _taken(installation: Installation, monkeypatch: pytest.MonkeyPatch) -> TestR
 
 
 def _foreign() -> dict[str, str]:
-    return {part: to_text(value) for part, value in vars(paid(invited_to(1), 1)).items()}
+    return {part: to_base64url(value) for part, value in vars(paid(invited_to(1), 1)).items()}
 
 
 def _issued(installation: Installation, monkeypatch: pytest.MonkeyPatch) -> TestResponse:

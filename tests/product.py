@@ -90,7 +90,7 @@ def publish_demo(server: Installation) -> dict[str, Any]:
 
 def store_reports(server: Installation, slug: str, rows: Sequence[bytes]) -> None:
     """Store reports with these bits, as devices may have sent them."""
-    newest = server.store.newest(slug)
+    newest = server.store.newest_version(slug)
     assert newest is not None
     ids = [hashlib.sha256(b"%d" % place + bits).digest()[:16] for place, bits in enumerate(rows)]
     submissions = [Submission(newest.key, id, bits) for id, bits in zip(ids, rows, strict=True)]

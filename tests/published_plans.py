@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from survey_app.kinds.assumptions import Guess
-from survey_app.plan.estimands import estimands, make_field
+from survey_app.plan.estimands import list_estimands, make_field
 from survey_app.plan.question_plan import make_question
 from survey_app.plan.report_variance import Spread
 
@@ -24,8 +24,8 @@ def yes(epsilon: str | Decimal, questions: int = 1, ask: str = "all") -> Callabl
     """The spread of a yes at any share, for `questions` alike that share an ε, or of which one is asked."""
     answered = 1 if ask == "one" else questions
     made = make_field((make_question("yes_no"),), Decimal(epsilon) / answered)
-    (figure,) = estimands(made, made.questions[0], Guess(), asked=answered / questions)
-    return figure.at
+    (figure,) = list_estimands(made, made.questions[0], Guess(), asked_share=answered / questions)
+    return figure.spread_at
 
 
 def printed(figure: str) -> Any:
@@ -36,7 +36,7 @@ def printed(figure: str) -> Any:
 
 def total(spread: Spread) -> float:
     """n·Var for a large population."""
-    return (spread.people + spread.coins) / spread.asked
+    return (spread.people + spread.coins) / spread.asked_share
 
 
 def two_choices(first: int, second: int, epsilon: str, **more: Any) -> bytes:

@@ -16,7 +16,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import run_wsgi_app
 
-from survey_app.web.rsgi import Front
+from survey_app.web.rsgi import RsgiAdapter
 
 CHUNK = 16_384
 
@@ -91,7 +91,7 @@ def _loop() -> asyncio.AbstractEventLoop:
     return loop
 
 
-def serve(front: Front, one: Any, protocol: Any) -> None:
+def serve(front: RsgiAdapter, one: Any, protocol: Any) -> None:
     """One request."""
     asyncio.run_coroutine_threadsafe(front.__rsgi__(one, protocol), _loop()).result(timeout=60)
     if getattr(protocol, "reader", None):
@@ -101,13 +101,13 @@ def serve(front: Front, one: Any, protocol: Any) -> None:
 def ask(app: Flask, one: Any, *chunks: bytes) -> Protocol:
     """The reply to a request."""
     protocol = Protocol(*chunks)
-    serve(Front(app), one, protocol)
+    serve(RsgiAdapter(app), one, protocol)
     return protocol
 
 
 def through_the_front(app: Flask) -> Any:
     """A WSGI application that hands every request to the front of an app, as granian would."""
-    front = Front(app)
+    front = RsgiAdapter(app)
 
     def carry(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         protocol = Protocol()

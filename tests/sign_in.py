@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 import candor_client
-from survey_app.accounts import new_token, secret_hash
+from survey_app.accounts import hash_secret, new_token
 from survey_app.store import Store, User
 from tests.definitions import survey, worked
 from tests.fixtures import SAID, phrase
@@ -30,7 +30,7 @@ class Counting(PasswordHasher):
 
 
 def named(store: Store, name: str) -> User:
-    user = store.user_named(name)
+    user = store.user_by_name(name)
     assert user is not None
     return user
 
@@ -77,7 +77,7 @@ def change(browser: FlaskClient, old: str, new: str, again: str | None = None) -
 
 def token_of(store: Store, name: str) -> str:
     token = new_token()
-    store.add_token(named(store, name), secret_hash(token))
+    store.add_token(named(store, name), hash_secret(token))
     return token
 
 

@@ -91,7 +91,7 @@ def test_ten_logins_at_once_compute_four_hashes_and_refuse_the_others(monkeypatc
 def test_a_password_of_the_wrong_length_makes_no_account(installation: Installation, length: int) -> None:
     with pytest.raises(StoreError):
         add_user(installation.store, "turing", "x" * length)
-    assert installation.store.user_named("turing") is None
+    assert installation.store.user_by_name("turing") is None
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_a_password_that_anybody_would_try_first_is_refused_with_what_to_do(
 ) -> None:
     with pytest.raises(StoreError, match=f"{why}.*take four or five words"):
         add_user(installation.store, "ada-lovelace", password)
-    assert installation.store.user_named("ada-lovelace") is None
+    assert installation.store.user_by_name("ada-lovelace") is None
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import pytest
 from survey_app.authoring.diagnostics import check
 from survey_app.estimate import quantiles
 from survey_app.estimate import question_estimates as estimates
-from survey_app.kinds.question_kind import OneAnswer
+from survey_app.kinds.question_kind import SingleAnswer
 from survey_app.results import csv_table, survey_document
 from tests import author_files, product
 from tests.capture import Task, capture_definition, capture_file, perform
@@ -84,13 +84,13 @@ def plant_quartile() -> Any:
 
 @contextmanager
 def plant_label() -> Iterator[None]:
-    real = OneAnswer.answers
+    real = SingleAnswer.answers
 
-    def swap(kind: OneAnswer, question: Any) -> Sequence[str]:
+    def swap(kind: SingleAnswer, question: Any) -> Sequence[str]:
         first, second, *others = real(kind, question)
         return [second, first, *others]
 
-    with patch.object(OneAnswer, "answers", swap):
+    with patch.object(SingleAnswer, "answers", swap):
         yield
 
 

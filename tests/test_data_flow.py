@@ -22,7 +22,7 @@ from candor_client.sampling import RandomBytes
 from candor_client.verify import verify
 from survey_app import create_app
 from survey_app.authoring import build_file
-from survey_app.authoring.yaml_source import read
+from survey_app.authoring.yaml_source import parse_source
 from survey_app.collect.intake import Decoder
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.question_estimates import evidence_of, question_estimates
@@ -104,7 +104,7 @@ def samples(folder: Path) -> dict[str, str]:
     file = ROOT / "examples" / "exam.yaml"
     built = build_file(file)
     survey = built.survey
-    node = read(file.read_bytes()).mapping(("questions",), ("slug", "title"))["questions"].items()[0]
+    node = parse_source(file.read_bytes()).mapping(("questions",), ("slug", "title"))["questions"].items()[0]
     definition = json.loads(survey.source)
     indices = encode(survey, ANSWERS)
     field = survey.fields[0]
@@ -132,21 +132,21 @@ def samples(folder: Path) -> dict[str, str]:
     rounded = {key: round(line[key], 4) if isinstance(line[key], float) else line[key] for key in shown}
     asked = {"questions": [definition["questions"][0]], "fields": [definition["fields"][0]]}
     return {
-        "survey_app.authoring.yaml_source.read": _line_of(file, node.line),
+        "survey_app.authoring.yaml_source.parse_source": _line_of(file, node.line),
         "survey_app.authoring.build": json.dumps(asked, separators=(",", ":"))[1:-1].replace(',"fields"', '\n"fields"'),
         "candor_client.verify.verify": f"ε = {round_up(verify(survey, limit=4))}",
         "candor_client.answer.encode": json.dumps(indices),
         "candor_client.answer.symbol_of": str(symbol_of(field, [indices["cheated"]], stream("unused"))),
         "candor_client.mechanisms.flip.Flip.randomize": str(unpack(survey, report.bits)[0]),
         "candor_client.report.Report.to_json": wire.decode().replace(survey.digest, survey.digest[:8] + "…"),
-        "survey_app.web.rsgi.Front.__rsgi__": f"POST {path}, {len(wire)} bytes",
+        "survey_app.web.rsgi.RsgiAdapter.__rsgi__": f"POST {path}, {len(wire)} bytes",
         "survey_app.collect.intake.Decoder.decode": f"survey {decoded.survey}, id {decoded.id.hex()}, bits {decoded.bits.hex()}",
         "survey_app.collect.writer.Writer.submit": f"{reply.status_code} {reply.text}",
         "survey_app.store.sqlite.reports.Reports.write": " | ".join(str(part).lower() for part in row),
         "survey_app.store.sqlite.reports.Reports.snapshot": f"{tally.reports} reports, ones in each bit {tally.counts.tolist()}",
         "survey_app.tally.columns": f"cheated: bit {place.start} up to {place.stop}",
         "survey_app.estimate.question_estimates.evidence_of": f"{int(known.counts[0])} ones of {known.n}",
-        "survey_app.estimate.question_estimates.question_estimates": f"unbiased {yes.unbiased:.4f}, from {yes.interval.low:.4f} to {yes.interval.high:.4f}, {yes.interval.label}",
+        "survey_app.estimate.question_estimates.question_estimates": f"unbiased {yes.unbiased:.4f}, from {yes.interval.low:.4f} to {yes.interval.high:.4f}, {yes.interval.coverage}",
         "survey_app.results.survey_document.results": json.dumps(rounded, separators=(",", ":")),
         "survey_app.web.results.results_page.page": _row(site.get("/results/exam").text),
     }

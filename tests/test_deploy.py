@@ -10,8 +10,8 @@ import click
 import pytest
 from ruamel.yaml import YAML
 
+from survey_app.assure.doctor.proxy_checks import HSTS_MAX_AGE
 from survey_app.cli import main
-from survey_app.web.headers import STAY_ENCRYPTED
 
 FOLDER = Path(__file__).parent.parent / "deploy"
 SOURCES = Path(__file__).parent.parent / "survey_app"
@@ -90,5 +90,5 @@ def test_the_proxy_answers_over_https_alone() -> None:
     plain, secure = re.findall(r"^    server \{\n(.*?)^    \}$", PROXY, re.DOTALL | re.MULTILINE)
     assert "return 301 https://$host$request_uri;" in plain and "proxy_pass" not in plain
     assert "listen 8443 ssl;" in secure and "proxy_pass" in secure
-    assert f'add_header Strict-Transport-Security "{STAY_ENCRYPTED}" always;' in secure
+    assert f'add_header Strict-Transport-Security "{HSTS_MAX_AGE}" always;' in secure
     assert COMPOSE["services"]["proxy"]["ports"] == ["80:8080", "443:8443"]

@@ -16,7 +16,7 @@ from survey_app.authoring import mechanism_choice
 from survey_app.authoring.authored_question import DESIGNS
 from survey_app.authoring.mechanism_choice import bit_variance
 from survey_app.channels.design_variance import level_variance, share_variance
-from survey_app.channels.posterior import raised
+from survey_app.channels.posterior import posterior_chance
 from survey_app.plan.question_plan import make_question
 from survey_app.results.caution import largest_shift
 from tests.definitions import choice, define, field, subset, survey, yes_no
@@ -77,12 +77,12 @@ def figures(value: float) -> str:
 def rows() -> Iterator[str]:
     """Every row of a table on the page that holds numbers."""
     for name, (p, q) in DESIGNS.items():
-        coins = mechanism_choice.design(Fraction(p), Fraction(q))
+        coins = mechanism_choice.make_classic_flip(Fraction(p), Fraction(q))
         yield f"| `{name}` | {p}, {q} | {coins.epsilon:.4f} |"
     for epsilon in ("0.1", "1", "3"):
-        yield f"| {epsilon} | {mechanism_choice.flip(Decimal(epsilon)).one} |"
+        yield f"| {epsilon} | {mechanism_choice.make_flip(Decimal(epsilon)).one} |"
     for epsilon, size in (("0.5", 5), ("1", 3), ("1", 5), ("1", 10), ("1", 100), ("3", 10), ("3", 100), ("1", 10_000)):
-        best = mechanism_choice.categories(size, Decimal(epsilon))
+        best = mechanism_choice.choose_subset(size, Decimal(epsilon))
         yield f"| {epsilon} | {size:,} | subset, w = {best.weight} | {figures(bit_variance(best, 0))} |"
     for epsilon, options in (("1", 2), ("1", 5), ("3", 5), ("4", 5), ("3", 10)):
         made = mechanism_choice.choose([make_question("multiple", options=options)], Decimal(epsilon))
@@ -117,20 +117,20 @@ def sentences() -> Iterator[str]:
     """Every number that stands in a sentence of the page, with its neighbours."""
     effects = [share_variance(0.75, 0.25, share) / (share * (1 - share)) for share in (0.2, 0.05)]
     yield f"{effects[0]:.1f} at a share of 20%, {effects[1]:.1f} at 5%"
-    split, one = mechanism_choice.flip(Decimal("0.1")), mechanism_choice.flip(Decimal(1))
+    split, one = mechanism_choice.make_flip(Decimal("0.1")), mechanism_choice.make_flip(Decimal(1))
     yield f"n·Var of {bit_variance(split, 0.2):.0f} with everything split, {10 * bit_variance(one, 0.2):.1f} with one"
     shifts = [
         survey(define([yes_no()], [field({"kind": "flip", "one": str(one.one), "zero": str(one.zero)}, "cheated")]))
     ]
     for size in (5, 100):
-        alone = mechanism_choice.subset(size, 1, Decimal(1))
+        alone = mechanism_choice.make_subset(size, 1, Decimal(1))
         shifts.append(survey(define([choice(options=size)], [field(subset(size, 1, alone.keep), "help")])))
     moved = [shift(one) for one in shifts]
     yield f"{moved[0]:.2f} b for yes or no, {moved[1]:.2f} b for one of 5 options, {moved[2]:.1f} b for one of 100"
     z, power = norm.ppf(0.975), norm.ppf(0.8)
     spread = sum(bit_variance(one, share) for share in (0.2, 0.3))
     yield f"{math.ceil((z + power) ** 2 * spread / 0.1**2):,} in each group"
-    chance = raised(20, mechanism_choice.design(Fraction("3/4"), Fraction("1/4")).epsilon)
+    chance = posterior_chance(20, mechanism_choice.make_classic_flip(Fraction("3/4"), Fraction("1/4")).epsilon)
     yield f"{chance.cases} in {chance.of}"
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from survey_app.authoring.mechanism_choice import flip
+from survey_app.authoring.mechanism_choice import make_flip
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -21,7 +21,7 @@ def test_the_python_in_the_readme_runs(capsys: pytest.CaptureFixture[str], monke
 
 def test_an_answer_that_leaves_unchanged_is_told_as_often_as_it_does() -> None:
     (told,) = re.findall(r"at ε = 2 a yes or no that is asked alone leaves unchanged in (\d+) of 100 cases", README)
-    assert int(told) == round(100 * float(flip(Decimal(2)).p))
+    assert int(told) == round(100 * float(make_flip(Decimal(2)).p))
 
 
 def test_nothing_says_that_a_server_cannot_know() -> None:

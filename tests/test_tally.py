@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from survey_app.tally import MANY, PARTS, add_bits, add_pairs, columns, columns_of
+from survey_app.tally import ADDER_ROWS, HISTOGRAM_REPORTS, add_bits, add_pairs, columns, columns_of
 from tests.answers import SMALL, all_answers
 from tests.definitions import survey
 from tests.reference import distribution
@@ -17,11 +17,11 @@ def test_the_columns_of_the_fields_fill_a_report_in_order(name: str) -> None:
     at = 0
     for place, field in zip(columns(parsed), parsed.fields, strict=True):
         if parsed.ask:
-            assert place.asked == at
+            assert place.asked_column == at
             at += 1
         else:
-            assert place.asked is None
-        assert (place.field, place.part) == (field, slice(at, at + field.mechanism.width))
+            assert place.asked_column is None
+        assert (place.field, place.bit_slice) == (field, slice(at, at + field.mechanism.width))
         at = place.stop
     assert at == parsed.width
 
@@ -32,14 +32,14 @@ def test_every_possible_report_has_possible_bits_in_every_field(name: str) -> No
     definition = SMALL[name]
     parsed = survey(definition)
     for row in distribution(definition, all_answers(definition)[-1]):
-        asked = [row[place.asked] for place in columns(parsed) if place.asked is not None]
+        asked = [row[place.asked_column] for place in columns(parsed) if place.asked_column is not None]
         assert asked.count("1") == parsed.ask
         for place in columns(parsed):
-            bits = row[place.part]
-            if place.asked is not None and row[place.asked] == "0":
+            bits = row[place.bit_slice]
+            if place.asked_column is not None and row[place.asked_column] == "0":
                 assert set(bits) == {"0"}
             else:
-                assert place.field.mechanism.possible(int(bits, 2))
+                assert place.field.mechanism.is_possible(int(bits, 2))
 
 
 def test_a_question_is_found_in_the_field_that_holds_it() -> None:
@@ -51,10 +51,22 @@ def test_a_question_is_found_in_the_field_that_holds_it() -> None:
         assert place in list(columns(parsed))
 
 
-ONCE = 8 * 21 * PARTS  # reports of three bytes that are added up at once, if a part has 512 bytes
+ONCE = 8 * 21 * ADDER_ROWS  # reports of three bytes that are added up at once, if a part has 512 bytes
 
 
-@pytest.mark.parametrize("reports", [0, 1, MANY - 1, MANY, 8 * PARTS - 1, 8 * PARTS, ONCE, 2 * ONCE + 8 * PARTS + 1])
+@pytest.mark.parametrize(
+    "reports",
+    [
+        0,
+        1,
+        HISTOGRAM_REPORTS - 1,
+        HISTOGRAM_REPORTS,
+        8 * ADDER_ROWS - 1,
+        8 * ADDER_ROWS,
+        ONCE,
+        2 * ONCE + 8 * ADDER_ROWS + 1,
+    ],
+)
 def test_however_many_reports_are_added_every_bit_is_counted(reports: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Unpacked, by histograms, and by adders with a rest: counts on top of what is there, and padding left out."""
     monkeypatch.setattr("survey_app.tally.PART_BYTES", 512)

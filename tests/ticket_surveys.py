@@ -5,8 +5,8 @@ import secrets
 from typing import Any
 
 from candor_client import Survey, Ticket
-from candor_client.report import to_text
-from candor_client.ticket import Blinding
+from candor_client.report import to_base64url
+from candor_client.ticket import TicketRequest
 from survey_app.store import Key
 from tests import blind_signature_reference
 from tests.definitions import simple, survey
@@ -28,7 +28,7 @@ def request_for(made: Survey, blinded: int | None = None, **changes: Any) -> byt
     """What a device posts to have a message signed; a random one that nobody can use, unless it is given."""
     if blinded is None:
         blinded = secrets.randbelow(modulus(made) - 4) + 2
-    return spell({"survey": made.digest, "blinded": to_text(blinded.to_bytes(384, "big")), **changes})
+    return spell({"survey": made.digest, "blinded": to_base64url(blinded.to_bytes(384, "big")), **changes})
 
 
 def spell(said: dict[str, Any]) -> bytes:
@@ -41,14 +41,14 @@ def modulus(made: Survey) -> int:
     return made.tickets.key
 
 
-def draw(made: Survey) -> tuple[Blinding, bytes]:
+def draw(made: Survey) -> tuple[TicketRequest, bytes]:
     """What a device draws, and the request that it makes of it."""
-    blinding = Blinding.draw(modulus(made), secrets.token_bytes)
-    return blinding, request_for(made, int.from_bytes(blinding.blinded(modulus(made), made.digest), "big"))
+    blinding = TicketRequest.draw(modulus(made), secrets.token_bytes)
+    return blinding, request_for(made, int.from_bytes(blinding.blind_message(modulus(made), made.digest), "big"))
 
 
 def paid(made: Survey, number: int = 0) -> Ticket:
     """A ticket that nobody was invited to: whoever holds the key can invent one."""
-    blinding = Blinding.draw(modulus(made), secrets.token_bytes)
-    signed = blind_signature_reference.KEYS[number].sign(blinding.blinded(modulus(made), made.digest))
+    blinding = TicketRequest.draw(modulus(made), secrets.token_bytes)
+    signed = blind_signature_reference.KEYS[number].sign(blinding.blind_message(modulus(made), made.digest))
     return blinding.unblind(modulus(made), made.digest, signed)

@@ -12,9 +12,11 @@ from benchmarks.coverage import blocks, groups, pairs, single
 from benchmarks.coverage.study import Case, Outcome, measure
 
 MAKERS: tuple[Callable[[], Iterator[Case]], ...] = (
-    single.flips, single.options, single.single_unions, single.two_levels, single.single_means, single.several,
-    blocks.sometimes_asked, blocks.means, blocks.answers_after_a_filter, single.laplace, single.answers, single.medians,
-    pairs.ordinary, pairs.two_options, pairs.strong, pairs.tests, groups.many, groups.two,
+    single.flips, single.options, single.single_unions, single.two_levels, single.single_means, single.means_and_unions,
+    blocks.partly_asked_figures, blocks.means, blocks.answers_after_a_filter, single.laplace, single.answers,
+    single.medians,
+    pairs.ordinary_tables, pairs.two_options, pairs.strong_association, pairs.independence_tests,
+    groups.many_groups, groups.two_groups,
 )  # fmt: skip
 CASES = [case for maker in MAKERS for case in maker()]
 

@@ -7,7 +7,7 @@ from candor_client.definition import Survey
 from candor_client.question import Question
 from survey_app.estimate.crosstab import crosstab
 from survey_app.estimate.intervals import Interval, Method, Options
-from survey_app.estimate.quantiles import quantiles
+from survey_app.estimate.quantiles import estimate_quantiles
 from survey_app.estimate.question_estimates import Evidence, evidence_of, family_estimates, question_estimates
 from survey_app.figures import FamilyName
 from survey_app.kinds import kind_of
@@ -16,7 +16,7 @@ from survey_app.tally import Bits, Tally
 PLAIN = Options()
 
 
-def asked(survey: Survey, tally: Tally, question: str) -> tuple[Evidence, Question]:
+def find_evidence(survey: Survey, tally: Tally, question: str) -> tuple[Evidence, Question]:
     """Return the evidence that a tally has about the field of a question, and the question."""
     return next(
         (evidence, candidate)
@@ -26,48 +26,48 @@ def asked(survey: Survey, tally: Tally, question: str) -> tuple[Evidence, Questi
     )
 
 
-def estimate_of(question: str, option: str, options: Options = PLAIN, *, sample: bool = False) -> Find:
+def find_estimate(question: str, option: str, options: Options = PLAIN, *, sample: bool = False) -> Find:
     """Return a finder of the interval of one option, or of its sampling interval."""
 
     def find(survey: Survey, tally: Tally, rows: Bits) -> Sequence[Interval]:
-        lines = question_estimates(*asked(survey, tally, question), options)
+        lines = question_estimates(*find_evidence(survey, tally, question), options)
         intervals = [line.limits.sample if sample else line.interval for line in lines if line.option == option]
         return [interval for interval in intervals if interval is not None]
 
     return find
 
 
-def all_of(question: str, options: Options) -> Find:
+def find_every(question: str, options: Options) -> Find:
     """Return a finder of the intervals of all options."""
 
     def find(survey: Survey, tally: Tally, rows: Bits) -> Sequence[Interval]:
-        return [line.interval for line in question_estimates(*asked(survey, tally, question), options)]
+        return [line.interval for line in question_estimates(*find_evidence(survey, tally, question), options)]
 
     return find
 
 
-def total_of(question: str, *labels: str) -> Find:
+def find_total(question: str, *labels: str) -> Find:
     """Return a finder of the interval of the total share of several options."""
 
     def find(survey: Survey, tally: Tally, rows: Bits) -> Sequence[Interval]:
-        evidence, question_found = asked(survey, tally, question)
-        family = kind_of(question_found).total(question_found, labels)
+        evidence, question_found = find_evidence(survey, tally, question)
+        family = kind_of(question_found).total_family(question_found, labels)
         return [line.interval for line in family_estimates(evidence, question_found, family, PLAIN)] if family else []
 
     return find
 
 
-def among_answers(question: str, option: str) -> Find:
+def find_share_of_answers(question: str, option: str) -> Find:
     """Return a finder of the interval of a share among the people who answered."""
 
     def find(survey: Survey, tally: Tally, rows: Bits) -> Sequence[Interval]:
-        lines = question_estimates(*asked(survey, tally, question), PLAIN, FamilyName.ANSWERED)
+        lines = question_estimates(*find_evidence(survey, tally, question), PLAIN, FamilyName.AMONG_ANSWERS)
         return [line.interval for line in lines if line.option == option]
 
     return find
 
 
-def crossed(part: str, *options: str, rows: str = "a", columns: str = "b") -> Find:
+def find_in_crosstab(part: str, *options: str, rows: str = "a", columns: str = "b") -> Find:
     """Return a finder of an interval in a cross-tab of two questions or options.
 
     `part` is cells, shares within rows, or differences between rows.
@@ -80,7 +80,7 @@ def crossed(part: str, *options: str, rows: str = "a", columns: str = "b") -> Fi
     return find
 
 
-def not_rejected(rows: str, columns: str) -> Find:
+def find_p_value(rows: str, columns: str) -> Find:
     """Return a finder of the interval from 0 to the p-value of the test of independence, if there is one."""
 
     def find(survey: Survey, tally: Tally, bits: Bits) -> Sequence[Interval]:
@@ -90,13 +90,13 @@ def not_rejected(rows: str, columns: str) -> Find:
     return find
 
 
-def median(question: str) -> Find:
+def find_median(question: str) -> Find:
     """Return a finder of the range of points that may be the median, as an interval of their places."""
 
     def find(survey: Survey, tally: Tally, rows: Bits) -> Sequence[Interval]:
-        evidence, question_found = asked(survey, tally, question)
+        evidence, question_found = find_evidence(survey, tally, question)
         cumulative = question_estimates(evidence, question_found, PLAIN, FamilyName.CUMULATIVE)
-        middle = next(quantile for quantile in quantiles(question_found, cumulative) if quantile.level == 0.5)
+        middle = next(quantile for quantile in estimate_quantiles(question_found, cumulative) if quantile.level == 0.5)
         places = [question_found.labels.index(label) for label in middle.options]
         return [Interval(min(places), max(places), middle.method)]
 

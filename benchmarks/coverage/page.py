@@ -29,7 +29,7 @@ Of so many truths some fall {errors:.0f} standard errors below by chance, about 
 COLUMNS = ("question and mechanism", "setting", "interval", "label", "n", "truths", "worst", "at", "width", "")
 
 
-SAID = ("**TOO LOW**", "as stated", "holds")  # the worst first
+VERDICTS = ("**TOO LOW**", "as stated", "holds")  # the worst first
 
 
 def worst_of(case: Case, outcomes: Sequence[Outcome]) -> Outcome:
@@ -37,7 +37,7 @@ def worst_of(case: Case, outcomes: Sequence[Outcome]) -> Outcome:
 
     An outcome of a second look may be too low, although its coverage is higher than that of another.
     """
-    return min(outcomes, key=lambda outcome: (SAID.index(verdict(case, outcome)), outcome.coverage))
+    return min(outcomes, key=lambda outcome: (VERDICTS.index(verdict(case, outcome)), outcome.coverage))
 
 
 def row(case: Case, outcomes: Sequence[Outcome]) -> list[str]:

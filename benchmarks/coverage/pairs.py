@@ -10,9 +10,18 @@ from itertools import product
 
 import numpy as np
 
-from benchmarks.coverage.finders import crossed, not_rejected
-from benchmarks.coverage.study import Case, People, Truth, make_survey
-from benchmarks.coverage.truths import CLOPPER_PEARSON, MOVER, SCORE, choice, drawn, scale, together, yes_no
+from benchmarks.coverage.finders import find_in_crosstab, find_p_value
+from benchmarks.coverage.study import Case, People, PopulationTruth, make_survey
+from benchmarks.coverage.truths import (
+    CLOPPER_PEARSON,
+    MOVER,
+    SCORE,
+    choice,
+    draw_independently,
+    draw_jointly,
+    scale,
+    yes_no,
+)
 from candor_client.definition import Survey
 from survey_app.authoring import mechanism_choice
 from survey_app.kinds.assumptions import Indices
@@ -22,22 +31,26 @@ PARTS = ("cells", "within", "differences")
 LEVEL = 0.05 + 1e-6  # a p-value of exactly 5% rejects
 
 
-def ordinary() -> Iterator[Case]:
+def ordinary_tables() -> Iterator[Case]:
     """Yield cases for cells, shares within rows and their differences, of two separate fields and of a joint field."""
     tables = {
         "independent": [[0.48, 0.32], [0.12, 0.08]],
         "together": [[0.6, 0.1], [0.1, 0.2]],
         "rare": [[0.85, 0.05], [0.05, 0.05]],
     }
-    yield from _tables("two questions", tables, "two fields, 2 × 2, ε 1 each", _apart("1", "1"), (500, 5000))
-    yield from _tables("two questions", tables, "two fields, 2 × 2, ε 3 each", _apart("3", "3"), (100, 500))
-    flip, subset = mechanism_choice.flip(Decimal(1)), mechanism_choice.subset(2, 1, Decimal(1))
+    yield from _cases_of_tables(
+        "two questions", tables, "two fields, 2 × 2, ε 1 each", _survey_of_flips("1", "1"), (500, 5000)
+    )
+    yield from _cases_of_tables(
+        "two questions", tables, "two fields, 2 × 2, ε 3 each", _survey_of_flips("3", "3"), (100, 500)
+    )
+    flip, subset = mechanism_choice.make_flip(Decimal(1)), mechanism_choice.make_subset(2, 1, Decimal(1))
     mixed_survey = make_survey([yes_no(), yes_no("b")], [(flip, ["a"]), (subset, ["b"])])
-    yield from _tables("two questions", tables, "`flip` and `subset`, ε 1 each", mixed_survey, (1000,))
-    yield from _tables("two questions", tables, "joint field, ε 2", _joint("2"), (100, 1000))
+    yield from _cases_of_tables("two questions", tables, "`flip` and `subset`, ε 1 each", mixed_survey, (1000,))
+    yield from _cases_of_tables("two questions", tables, "joint field, ε 2", _survey_with_joint_flips("2"), (100, 1000))
 
 
-def strong() -> Iterator[Case]:
+def strong_association() -> Iterator[Case]:
     """Yield cases in which one answer decides the other, or almost: differences at ±1 and close to it."""
     tables = {
         "a is b": [[0.5, 0], [0, 0.5]],
@@ -47,32 +60,38 @@ def strong() -> Iterator[Case]:
         "rates 0.05 and 0.95": [[0.475, 0.025], [0.025, 0.475]],
     }
     settings = [
-        ("two fields, ε 3 each", _apart("3", "3"), (20, 300)), ("joint field, ε 4", _joint("4"), (50,)),
-        ("joint field, ε 6", _joint("6"), (50, 300)), ("joint field, ε 8", _joint("8"), (100, 2000)),
+        ("two fields, ε 3 each", _survey_of_flips("3", "3"), (20, 300)),
+        ("joint field, ε 4", _survey_with_joint_flips("4"), (50,)),
+        ("joint field, ε 6", _survey_with_joint_flips("6"), (50, 300)),
+        ("joint field, ε 8", _survey_with_joint_flips("8"), (100, 2000)),
     ]  # fmt: skip
     for name, survey, sizes in settings:
-        yield from _tables("strong association", tables, name, survey, sizes)
+        yield from _cases_of_tables("strong association", tables, name, survey, sizes)
 
 
-def _apart(first: str, second: str) -> Survey:
-    fields = [(mechanism_choice.flip(Decimal(first)), ["a"]), (mechanism_choice.flip(Decimal(second)), ["b"])]
+def _survey_of_flips(first: str, second: str) -> Survey:
+    fields = [(mechanism_choice.make_flip(Decimal(first)), ["a"]), (mechanism_choice.make_flip(Decimal(second)), ["b"])]
     return make_survey([yes_no(), yes_no("b")], fields)
 
 
-def _joint(epsilon: str) -> Survey:
-    return make_survey([yes_no(), yes_no("b")], [(mechanism_choice.subset(4, 1, Decimal(epsilon)), ["a", "b"])])
+def _survey_with_joint_flips(epsilon: str) -> Survey:
+    return make_survey([yes_no(), yes_no("b")], [(mechanism_choice.make_subset(4, 1, Decimal(epsilon)), ["a", "b"])])
 
 
-def _tables(pair: str, tables: Mapping[str, Table], name: str, survey: Survey, sizes: Sequence[int]) -> Iterator[Case]:
+def _cases_of_tables(
+    pair: str, tables: Mapping[str, Table], name: str, survey: Survey, sizes: Sequence[int]
+) -> Iterator[Case]:
     cells = CLOPPER_PEARSON if len(survey.fields) == 1 else SCORE
     for n, part in product(sizes, PARTS):
-        truths = [Truth(title, (_crossed(part, table),), together(table)) for title, table in tables.items()]
+        truths = [
+            PopulationTruth(title, (_true_figure(part, table),), draw_jointly(table)) for title, table in tables.items()
+        ]
         method = {"cells": cells, "within": SCORE, "differences": MOVER}[part]
-        find, effort = crossed(part, "yes", "yes"), min(0.5, 500 / n)
+        find, effort = find_in_crosstab(part, "yes", "yes"), min(0.5, 500 / n)
         yield Case(f"{pair}, {part}", method, name, survey, n, find, truths, effort=effort, scan=True)
 
 
-def _crossed(part: str, table: Table) -> float:
+def _true_figure(part: str, table: Table) -> float:
     (a, b), (c, d) = table
     return {"cells": d, "within": d / (c + d), "differences": d / (c + d) - b / (a + b)}[part]
 
@@ -85,18 +104,23 @@ def two_options() -> Iterator[Case]:
         "rare": [[0.9, 0.04], [0.04, 0.02]],
     }
     for size, draw, e, n in ((3, 2, "2", 300), (5, 3, "3", 300), (5, 3, "3", 2000)):
-        survey = make_survey([choice(size, type="multiple")], [(mechanism_choice.drawn(size, draw, Decimal(e)), ["a"])])
+        survey = make_survey(
+            [choice(size, type="multiple")], [(mechanism_choice.make_drawn(size, draw, Decimal(e)), ["a"])]
+        )
         for part in PARTS:
-            truths = [Truth(title, (_crossed(part, table),), _choosing(table)) for title, table in tables.items()]
+            truths = [
+                PopulationTruth(title, (_true_figure(part, table),), _people_choosing(table))
+                for title, table in tables.items()
+            ]
             method = {"cells": CLOPPER_PEARSON, "within": SCORE, "differences": MOVER}[part]
-            find = crossed(part, "o0: yes", "o1: yes", rows="a:o0", columns="a:o1")
+            find = find_in_crosstab(part, "o0: yes", "o1: yes", rows="a:o0", columns="a:o1")
             setting = f"{draw} of {size} drawn, ε {e}"
             yield Case(f"two options, {part}", method, setting, survey, n, find, truths, effort=0.5, scan=True)
 
 
-def _choosing(table: Table) -> People:
+def _people_choosing(table: Table) -> People:
     """Return people who choose the first two options as in this table, and none of the others."""
-    pairs = together(table)
+    pairs = draw_jointly(table)
 
     def people(count: int, rng: np.random.Generator) -> dict[str, Indices]:
         answers = pairs(count, rng)
@@ -108,40 +132,43 @@ def _choosing(table: Table) -> People:
 EVEN, RARE, CONSTANT = "even", "rare", "constant"
 
 
-def tests() -> Iterator[Case]:
+def independence_tests() -> Iterator[Case]:
     """Yield cases of independent answers, in ordinary tables and in tables whose cells expect few reports."""
     separate_cases = [
-        ("2 × 2, ε 3 each", _separate(2, 2, "3"), 500), ("4 × 3, ε 3 each", _separate(4, 3, "3"), 20),
-        ("4 × 3, ε 3 each", _separate(4, 3, "3"), 50), ("4 × 3, ε 5 each", _separate(4, 3, "5"), 50),
-        ("2 × 5, ε 3 each", _separate(2, 5, "3"), 50), ("2 × 5, ε 5 each", _separate(2, 5, "5"), 2000),
-        ("8 × 5, w 2, ε 1 each", _separate(8, 5, "1", weight=2), 50),
-        ("8 × 5, w 2, ε 1 each", _separate(8, 5, "1", weight=2), 500),
+        ("2 × 2, ε 3 each", _survey_of_two_fields(2, 2, "3"), 500),
+        ("4 × 3, ε 3 each", _survey_of_two_fields(4, 3, "3"), 20),
+        ("4 × 3, ε 3 each", _survey_of_two_fields(4, 3, "3"), 50),
+        ("4 × 3, ε 5 each", _survey_of_two_fields(4, 3, "5"), 50),
+        ("2 × 5, ε 3 each", _survey_of_two_fields(2, 5, "3"), 50),
+        ("2 × 5, ε 5 each", _survey_of_two_fields(2, 5, "5"), 2000),
+        ("8 × 5, w 2, ε 1 each", _survey_of_two_fields(8, 5, "1", weight=2), 50),
+        ("8 × 5, w 2, ε 1 each", _survey_of_two_fields(8, 5, "1", weight=2), 500),
     ]  # fmt: skip
     joint_cases = [
-        ("2 × 2, ε 2", _together(2, 2, "2"), 20), ("2 × 2, ε 2", _together(2, 2, "2"), 500),
-        ("4 × 3, ε 8", _together(4, 3, "8"), 20), ("4 × 3, ε 3", _together(4, 3, "3"), 500),
+        ("2 × 2, ε 2", _survey_of_joint_field(2, 2, "2"), 20), ("2 × 2, ε 2", _survey_of_joint_field(2, 2, "2"), 500),
+        ("4 × 3, ε 8", _survey_of_joint_field(4, 3, "8"), 20), ("4 × 3, ε 3", _survey_of_joint_field(4, 3, "3"), 500),
     ]  # fmt: skip
     for pair, settings in (("two fields", separate_cases), ("joint field", joint_cases)):
         for setting, survey, n in settings:
-            truths = [Truth(kind, (LEVEL,), _independent(survey, kind)) for kind in (EVEN, RARE, CONSTANT)]
+            truths = [PopulationTruth(kind, (LEVEL,), _independent(survey, kind)) for kind in (EVEN, RARE, CONSTANT)]
             yield Case(
-                f"test of independence, {pair}", "not rejected at 5%", setting, survey, n, not_rejected("a", "b"),
+                f"test of independence, {pair}", "not rejected at 5%", setting, survey, n, find_p_value("a", "b"),
                 truths, effort=0.5, scan=True,
             )  # fmt: skip
 
 
-def _separate(first: int, second: int, epsilon: str, weight: int = 1) -> Survey:
-    mechanisms = [mechanism_choice.subset(size, weight, Decimal(epsilon)) for size in (first, second)]
+def _survey_of_two_fields(first: int, second: int, epsilon: str, weight: int = 1) -> Survey:
+    mechanisms = [mechanism_choice.make_subset(size, weight, Decimal(epsilon)) for size in (first, second)]
     return make_survey([choice(first), scale(second, "b")], [(mechanisms[0], ["a"]), (mechanisms[1], ["b"])])
 
 
-def _together(first: int, second: int, epsilon: str) -> Survey:
-    cells = mechanism_choice.subset(first * second, 1, Decimal(epsilon))
+def _survey_of_joint_field(first: int, second: int, epsilon: str) -> Survey:
+    cells = mechanism_choice.make_subset(first * second, 1, Decimal(epsilon))
     return make_survey([choice(first), scale(second, "b")], [(cells, ["a", "b"])])
 
 
 def _independent(survey: Survey, kind: str) -> People:
-    return drawn({question.id: _shares(len(question.labels), kind) for question in survey.questions})
+    return draw_independently({question.id: _shares(len(question.labels), kind) for question in survey.questions})
 
 
 def _shares(size: int, kind: str) -> list[float]:

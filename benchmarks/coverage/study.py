@@ -33,7 +33,7 @@ People = Callable[[int, np.random.Generator], Mapping[str, Indices]]
 
 
 @dataclass(frozen=True)
-class Truth:
+class PopulationTruth:
     """True values, and how reports come about: people to draw, or the chance of every possible tally."""
 
     name: str
@@ -52,7 +52,7 @@ class Case:
     survey: Survey
     n: int
     find: Find
-    truths: Sequence[Truth]
+    truths: Sequence[PopulationTruth]
     stated: float = APPROXIMATE  # the least that is claimed, if its label is approximate
     tallies: npt.NDArray[np.int64] | None = None  # every possible one, a row each; else it is simulated
     effort: float = 1.0  # of the usual runs
@@ -86,11 +86,11 @@ def measure(case: Case, runs: int, rng: np.random.Generator) -> list[Outcome]:
     and then only the second look counts.
     """
     if case.tallies is not None:
-        return _exact(case)
+        return _measure_exactly(case)
     runs = max(1, round(runs * case.effort))
-    outcomes = [_simulated(case, truth, runs, rng) for truth in case.truths]
+    outcomes = [_measure_by_simulation(case, truth, runs, rng) for truth in case.truths]
     return [
-        outcome if outcome.holds else _simulated(case, truth, SECOND_LOOK * runs, rng)
+        outcome if outcome.holds else _measure_by_simulation(case, truth, SECOND_LOOK * runs, rng)
         for truth, outcome in zip(case.truths, outcomes, strict=True)
     ]
 
@@ -102,7 +102,7 @@ def verdict(case: Case, outcome: Outcome) -> str:
     return "as stated" if outcome.label == "approximate" and outcome.coverage >= case.stated - 1e-9 else "**TOO LOW**"
 
 
-def halved(case: Case) -> Case:
+def halve_intervals(case: Case) -> Case:
     """Return the same case with intervals of half the width, which every study must find too low."""
 
     def find(survey: Survey, tally: Tally, rows: Bits) -> Sequence[Interval]:
@@ -112,7 +112,7 @@ def halved(case: Case) -> Case:
     return replace(case, find=find)
 
 
-def _exact(case: Case) -> list[Outcome]:
+def _measure_exactly(case: Case) -> list[Outcome]:
     no_bits = np.zeros((0, case.survey.length), dtype=np.uint8)
     if case.tallies is None:
         raise ValueError("nothing to enumerate")
@@ -129,10 +129,10 @@ def _exact(case: Case) -> list[Outcome]:
     return outcomes
 
 
-def _simulated(case: Case, truth: Truth, runs: int, rng: np.random.Generator) -> Outcome:
+def _measure_by_simulation(case: Case, truth: PopulationTruth, runs: int, rng: np.random.Generator) -> Outcome:
     intervals_by_counts: dict[bytes, Sequence[Interval]] = {}
     intervals: list[Sequence[Interval]] = []
-    for tally, rows in surveys(case, truth, runs, rng):
+    for tally, rows in simulate_case(case, truth, runs, rng):
         key = tally.counts.tobytes()
         if case.scan or key not in intervals_by_counts:
             intervals_by_counts[key] = case.find(case.survey, tally, rows)
@@ -143,14 +143,16 @@ def _simulated(case: Case, truth: Truth, runs: int, rng: np.random.Generator) ->
     return Outcome(truth.name, float(covers.mean()), width, _label(intervals), runs)
 
 
-def surveys(case: Case, truth: Truth, runs: int, rng: np.random.Generator) -> Iterator[tuple[Tally, Bits]]:
+def simulate_case(
+    case: Case, truth: PopulationTruth, runs: int, rng: np.random.Generator
+) -> Iterator[tuple[Tally, Bits]]:
     """Return an iterator over simulated surveys: the tally and the bits of each. Raise ValueError without people."""
     if truth.people is None:
         raise ValueError(f"{case.pair}: {truth.name} has no people")
-    return simulated(case.survey, case.n, truth.people, runs, rng)
+    return simulate_surveys(case.survey, case.n, truth.people, runs, rng)
 
 
-def simulated(
+def simulate_surveys(
     survey: Survey, n: int, people: People, runs: int, rng: np.random.Generator
 ) -> Iterator[tuple[Tally, Bits]]:
     """Yield the tally and the bits of `runs` simulated surveys of n people each."""
@@ -163,9 +165,11 @@ def simulated(
         runs -= batch
 
 
-def _ends(found: Sequence[Sequence[Interval]], count: int, name: str) -> Floats:
+def _ends(interval_lists: Sequence[Sequence[Interval]], count: int, name: str) -> Floats:
     """Return one end of all intervals, a row for each survey; NaN where no interval was found."""
-    return np.array([[getattr(i, name) for i in intervals] or [math.nan] * count for intervals in found], dtype=float)
+    return np.array(
+        [[getattr(i, name) for i in intervals] or [math.nan] * count for intervals in interval_lists], dtype=float
+    )
 
 
 def _covers(low: Floats, high: Floats, values: Floats) -> npt.NDArray[np.bool_]:
@@ -181,9 +185,9 @@ def _width(low: Floats, high: Floats, chances: Floats) -> float:
     return float(weights @ (high - low)[is_found].mean(axis=1))
 
 
-def _label(found: Sequence[Sequence[Interval]]) -> str:
+def _label(interval_lists: Sequence[Sequence[Interval]]) -> str:
     """Return the label that all intervals share; if there are several, join them, which is an error."""
-    return " and ".join(sorted({i.label for intervals in found for i in intervals}))
+    return " and ".join(sorted({i.coverage for intervals in interval_lists for i in intervals}))
 
 
 def make_survey(
@@ -208,7 +212,7 @@ def make_survey(
     )
 
 
-def counts_with(width: int, places: Mapping[int, npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+def make_tallies(width: int, places: Mapping[int, npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
     """Return tallies with these columns; all other columns are 0."""
     length = len(next(iter(places.values())))
     tallies = np.zeros((length, width), dtype=np.int64)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import binom, multinomial
 
-from benchmarks.coverage.study import APPROXIMATE, Case, Find, Floats, People, Truth, counts_with
+from benchmarks.coverage.study import APPROXIMATE, Case, Find, Floats, People, PopulationTruth, make_tallies
 from candor_client.definition import Survey
 from candor_client.mechanisms import Subset
 from survey_app.kinds.assumptions import Indices
@@ -45,9 +45,12 @@ def shapes(size: int) -> list[list[float]]:
     return [[1 / size] * size, [1, 0, *zeros], [0.98, *zeros, 0.02], [0.9, 0.1, *zeros], [0.5, *zeros, 0.5]]
 
 
-def truths_of(size: int, value: Callable[[Sequence[float]], float]) -> list[Truth]:
+def truths_of(size: int, value: Callable[[Sequence[float]], float]) -> list[PopulationTruth]:
     """Return truths of people with these shares, with their true values."""
-    return [Truth(shape(shares), (value(shares),), drawn({"a": shares})) for shares in shapes(size)]
+    return [
+        PopulationTruth(describe_shares(shares), (value(shares),), draw_independently({"a": shares}))
+        for shares in shapes(size)
+    ]
 
 
 def mean_of(scores: Sequence[float]) -> Callable[[Sequence[float]], float]:
@@ -66,8 +69,8 @@ def compositions(n: int, size: int) -> Integers:
     return np.concatenate([np.insert(compositions(n - i, size - 1), 0, i, axis=1) for i in range(n + 1)])
 
 
-def multinomials(tallies: Integers, made: Subset, shares: Sequence[float]) -> Floats:
-    reported = float(made.q) + float(made.p - made.q) * np.array(shares)
+def multinomials(tallies: Integers, mechanism: Subset, shares: Sequence[float]) -> Floats:
+    reported = float(mechanism.q) + float(mechanism.p - mechanism.q) * np.array(shares)
     chances: Floats = multinomial.pmf(tallies, int(tallies[0].sum()), reported / reported.sum())
     return chances
 
@@ -76,7 +79,7 @@ def simplex(size: int, parts: int) -> list[list[float]]:
     return [[count / parts for count in composition] for composition in compositions(parts, size).tolist()]
 
 
-def drawn(shares: Mapping[str, Sequence[float]]) -> People:
+def draw_independently(shares: Mapping[str, Sequence[float]]) -> People:
     """Return people who answer each question at random, with these shares of its indices."""
 
     def people(count: int, rng: np.random.Generator) -> dict[str, Indices]:
@@ -88,7 +91,7 @@ def drawn(shares: Mapping[str, Sequence[float]]) -> People:
     return people
 
 
-def together(table: Sequence[Sequence[float]]) -> People:
+def draw_jointly(table: Sequence[Sequence[float]]) -> People:
     """Return people whose answers to a and b have the joint shares of this table."""
     shares = np.array(table)
 
@@ -99,7 +102,7 @@ def together(table: Sequence[Sequence[float]]) -> People:
     return people
 
 
-def shape(shares: Sequence[float]) -> str:
+def describe_shares(shares: Sequence[float]) -> str:
     """Return a short description of shares."""
     if len(set(shares)) == 1:
         return "equal"
@@ -108,18 +111,19 @@ def shape(shares: Sequence[float]) -> str:
     return ", ".join(f"{share:.3g} at {place}" for place, share in enumerate(shares) if share)
 
 
-def exactly(
+def enumerated_case(
     pair: str, setting: str, survey: Survey, n: int, find: Find, pq: Shares,
     columns: Mapping[int, Integers], *, method: str = CLOPPER_PEARSON, stated: float = APPROXIMATE, top: float = 1,
 ) -> Case:  # fmt: skip
     """Return a case in which one binomial count decides: all its values, at 1001 shares."""
     p, q = map(float, pq)
     truths = [
-        Truth(f"{share:.3f}", (top * share,), chances=partial(binomials, n, q + share * (p - q))) for share in SHARES
+        PopulationTruth(f"{share:.3f}", (top * share,), chances=partial(binomials, n, q + share * (p - q)))
+        for share in SHARES
     ]
-    return Case(pair, method, setting, survey, n, find, truths, stated, counts_with(survey.width, columns))
+    return Case(pair, method, setting, survey, n, find, truths, stated, make_tallies(survey.width, columns))
 
 
-def union(mechanism: Subset, size: int) -> Shares:
+def union_chances(mechanism: Subset, size: int) -> Shares:
     """Return P and Q of a union of `size` symbols, if a report names one."""
     return mechanism.p + (size - 1) * mechanism.q, size * mechanism.q

@@ -29,29 +29,31 @@ import numpy as np
 from scipy.stats import poisson
 
 from benchmarks.coverage.study import SECOND_LOOK
-from benchmarks.promises.study import MARGIN, Study, chance_of, study
+from benchmarks.promises.study import MARGIN, Study, miss_chance, study_survey
 from benchmarks.promises.surveys import FILES
 
 RUNS = 2000
 ONCE_IN = 100
 
 
-def row(one: Study) -> str:
+def format_row(study: Study) -> str:
     """Return a line of the table."""
-    count = len(one.survey.fields)
-    answers = "its one block" if count == 1 else f"{'one' if one.survey.ask else 'all'} of {count}"
+    count = len(study.survey.fields)
+    answers = "its one block" if count == 1 else f"{'one' if study.survey.ask else 'all'} of {count}"
     ratios = [
-        (figure.margin / figure.promised, figure.half / figure.promised) for figure in one.first if figure.promised
+        (figure.margin / figure.promised_margin, figure.half_width / figure.promised_margin)
+        for figure in study.first
+        if figure.promised_margin
     ]
     spread, width = zip(*ratios, strict=True)
     lowest = [
-        min((figure.coverage for figure in one.first if figure.guaranteed is label), default=math.nan)
+        min((figure.coverage for figure in study.first if figure.guaranteed is label), default=math.nan)
         for label in (True, False)
     ]
     return (
-        f"{one.name:24} {len(one.survey.questions):3} {float(one.survey.epsilon):4g} {one.n:7,}  {answers:16}"
-        f"{len(one.first):5} {lowest[0]:9.3f} {lowest[1]:9.3f} {np.mean(spread):9.3f} {max(spread):6.3f}"
-        f" {np.mean(width):9.3f} {max(width):6.3f} {len(one.second):6} {len(one.missed):6}"
+        f"{study.name:24} {len(study.survey.questions):3} {float(study.survey.epsilon):4g} {study.n:7,}  {answers:16}"
+        f"{len(study.first):5} {lowest[0]:9.3f} {lowest[1]:9.3f} {np.mean(spread):9.3f} {max(spread):6.3f}"
+        f" {np.mean(width):9.3f} {max(width):6.3f} {len(study.second):6} {len(study.misses):6}"
     )
 
 
@@ -66,11 +68,11 @@ HEAD = (
 def judge(studies: Sequence[Study], runs: int) -> bool:
     """Print the misses and how many chance would explain; return whether their number is acceptable."""
     figures = [figure for item in studies for figure in item.first]
-    once = sum(chance_of(figure, runs) for figure in figures)
-    twice = sum(chance_of(figure, runs) * chance_of(figure, SECOND_LOOK * runs) for figure in figures)
+    once = sum(miss_chance(figure, runs) for figure in figures)
+    twice = sum(miss_chance(figure, runs) * miss_chance(figure, SECOND_LOOK * runs) for figure in figures)
     allowed = int(poisson.ppf(1 - 1 / ONCE_IN, twice))
-    missed = [(item.name, figure) for item in studies for figure in item.missed]
-    margins = sum(figure.promised is not None for figure in figures)
+    missed = [(item.name, figure) for item in studies for figure in item.misses]
+    margins = sum(figure.promised_margin is not None for figure in figures)
     print(
         f"\n{len(figures)} intervals and {margins} margins; {sum(entry.guaranteed for entry in figures)} intervals are"
         f" guaranteed.\nMissed once: {sum(len(item.second) for item in studies)}, by chance at most about {once:.1f}."
@@ -78,7 +80,7 @@ def judge(studies: Sequence[Study], runs: int) -> bool:
     )
     for name, figure in missed:
         coverage = f"covers {figure.coverage:.4f}" if not figure.covers else ""
-        margin = f"margin {figure.margin:.4g} for {figure.promised:.4g}" if not figure.reaches else ""
+        margin = f"margin {figure.margin:.4g} for {figure.promised_margin:.4g}" if not figure.reaches else ""
         print(f"  {name}: {figure.name}: {' and '.join(filter(None, (coverage, margin)))}, in {figure.runs:,} runs")
     return len(missed) <= allowed
 
@@ -93,8 +95,8 @@ def main(runs: int, names: tuple[str, ...]) -> None:
     print(f"Each survey asks as many as its plan wants for ±{MARGIN:.0%} of everything; {runs:,} runs each.\n\n{HEAD}")
     studies = []
     with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
-        for result in pool.map(partial(study, runs=runs), names or FILES):
-            print(row(result), flush=True)
+        for result in pool.map(partial(study_survey, runs=runs), names or FILES):
+            print(format_row(result), flush=True)
             studies.append(result)
     is_ok = judge(studies, runs)
     print(f"{'Kept' if is_ok else 'BROKEN'}, in {time.monotonic() - start:.0f} s.")

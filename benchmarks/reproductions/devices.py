@@ -17,7 +17,7 @@ from survey_app.assure.simulation.devices import reports
 from survey_app.authoring import build
 from survey_app.channels import channel_of
 from survey_app.channels.design_variance import share_variance
-from survey_app.figures import share_of
+from survey_app.figures import make_share
 from survey_app.plan.assumed_people import draw_people
 
 MOST_AT_ONCE = 2_000_000
@@ -65,7 +65,7 @@ def run(survey: Survey, n: int, runs: int, rng: np.random.Generator, *, share: f
     return Runs(n, np.concatenate(truths), np.array(estimates))
 
 
-def spread(flip: Flip, n: int, share: float) -> tuple[float, float]:
+def estimate_spread(flip: Flip, n: int, share: float) -> tuple[float, float]:
     """Return the standard deviation and the excess kurtosis of the estimate if people are drawn."""
     p, q = float(flip.p), float(flip.q)
     reported = q + share * (p - q)
@@ -103,7 +103,7 @@ def fixed_ones_chances(flip: Flip, n: int, yes: int) -> Floats:
 
 def unbiased_share(mechanism: Mechanism, counts: Counts, n: int, symbol: int) -> float:
     """Return the unbiased share of a symbol; raise TypeError if reports are uninformative about single symbols."""
-    observation = channel_of(mechanism).observe(counts, n, share_of("", [symbol], mechanism.size))
+    observation = channel_of(mechanism).observe(counts, n, make_share("", [symbol], mechanism.size))
     if observation is None:
         raise TypeError("its reports say nothing about single symbols")
     return observation.value

@@ -2,19 +2,19 @@
 
 import math
 
-from benchmarks.reproductions.figures import Section, figure
-from survey_app.channels.posterior import posterior
+from benchmarks.reproductions.figures import Section, format_figure
+from survey_app.channels.posterior import posterior_bound
 from survey_app.plan.central_model import gaussian_delta
 
 DELTA = 1e-5
 
 
-def classic(epsilon: float, delta: float) -> float:
+def classic_gaussian_scale(epsilon: float, delta: float) -> float:
     """Return σ of the textbooks: √(2 ln(1.25/δ))/ε, which is larger than needed, and proved for ε < 1 only."""
     return math.sqrt(2 * math.log(1.25 / delta)) / epsilon
 
 
-def promised(epsilon: float, delta: float) -> float:
+def fus_gaussian_scale(epsilon: float, delta: float) -> float:
     """Return σ of Fu's Definition 4.10: √(2 ln(1.25/δ²))/ε."""
     return math.sqrt(2 * math.log(1.25 / delta**2)) / epsilon
 
@@ -29,7 +29,7 @@ def errata() -> Section:
     section.table(
         ["suspicion before", "after a yes", "times 3 would be"],
         [
-            (f"{prior:.0%}", f"{posterior(prior, math.log(3)):.1%}", f"{3 * prior:.0%}")
+            (f"{prior:.0%}", f"{posterior_bound(prior, math.log(3)):.1%}", f"{3 * prior:.0%}")
             for prior in (0.05, 0.2, 0.5, 0.8)
         ],
     )
@@ -41,13 +41,13 @@ def errata() -> Section:
     )
     rows = []
     for epsilon in (0.5, 1.0, 5.0, 10.0, 20.0, 50.0):
-        textbook, fus_sigma = classic(epsilon, DELTA), promised(epsilon, DELTA)
+        textbook, fus_sigma = classic_gaussian_scale(epsilon, DELTA), fus_gaussian_scale(epsilon, DELTA)
         rows.append(
             (
                 f"{epsilon:g}",
-                figure(textbook),
+                format_figure(textbook),
                 _verdict(gaussian_delta(textbook, epsilon)),
-                figure(fus_sigma),
+                format_figure(fus_sigma),
                 _verdict(gaussian_delta(fus_sigma, epsilon)),
             )
         )

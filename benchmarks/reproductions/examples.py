@@ -8,7 +8,7 @@ from itertools import combinations, product
 import numpy as np
 
 from benchmarks.reproductions.devices import unbiased_share
-from benchmarks.reproductions.figures import Number, Section, figure, mean_of, share_of, spread_of
+from benchmarks.reproductions.figures import Number, Section, format_figure, mean_of, share_of, spread_of
 from candor_client import Survey
 from candor_client.mechanisms import Subset
 from survey_app.assure.simulation.devices import reports
@@ -124,7 +124,8 @@ def laplace_mean(rng: np.random.Generator, runs: int) -> Section:
     sd = top / 2 * math.sqrt(sum(slope**2 - t * t for t in centred) / n / n)
     true_mean = sum(answers) / n
     section.say(
-        f"n = {n} numbers from [0, M] with M = {top:g}, ε = {epsilon}: noise of scale b = M/(nε) = {figure(scale)}. "
+        f"n = {n} numbers from [0, M] with M = {top:g}, ε = {epsilon}: noise of scale b = M/(nε) = "
+        f"{format_figure(scale)}. "
         "The second row asks the same people with a Candor survey instead: each device rounds its number at random "
         "to 0 or 100 and flips that, so that nobody need be trusted. Theory: (M/2) √(Σ (C² − t²))/n with C = "
         "(e^ε+1)/(e^ε−1) and t the number scaled to [−1, 1]."
@@ -144,7 +145,7 @@ def laplace_mean(rng: np.random.Generator, runs: int) -> Section:
     return section
 
 
-def counting(rng: np.random.Generator, runs: int) -> Section:
+def counts_and_histograms(rng: np.random.Generator, runs: int) -> Section:
     """Return the section on a count, a malicious query, many queries at once, and a histogram."""
     section, epsilon, query_count, true_count = (
         Section("Near; Fu, Examples 4.8 and 4.9: counts and histograms"),
@@ -166,8 +167,8 @@ def counting(rng: np.random.Generator, runs: int) -> Section:
         [f"ε = {epsilon}", "expected error", "simulated"],
         [
             ("one count", mean_of(np.abs(noise), 1 / epsilon, 1 / epsilon)),
-            (f"each of {query_count} arbitrary counts", _error(rng, query_count / epsilon, runs)),
-            (f"each of {query_count} bins of a histogram", _error(rng, 2 / epsilon, runs)),
+            (f"each of {query_count} arbitrary counts", _mean_absolute_error(rng, query_count / epsilon, runs)),
+            (f"each of {query_count} bins of a histogram", _mean_absolute_error(rng, 2 / epsilon, runs)),
         ],
     )
     section.table(
@@ -181,7 +182,8 @@ def counting(rng: np.random.Generator, runs: int) -> Section:
     section.say(
         "Near's malicious query counts the records of one person with a low income. Its answer is 0 or 1, and with "
         "this noise the best guess, *above ½ or not*, is right little more often than a coin: 1 − e^(−ε/2)/2. The "
-        f"one output that the chapter prints, 2.1987, is {figure(abs(2.198682025336349 - 1) * epsilon)} scales from "
+        f"one output that the chapter prints, 2.1987, is {format_figure(abs(2.198682025336349 - 1) * epsilon)} "
+        "scales from "
         "the true 1 and says nothing either way."
     )
     section.table(
@@ -191,5 +193,5 @@ def counting(rng: np.random.Generator, runs: int) -> Section:
     return section
 
 
-def _error(rng: np.random.Generator, scale: float, runs: int) -> Number:
+def _mean_absolute_error(rng: np.random.Generator, scale: float, runs: int) -> Number:
     return mean_of(np.abs(rng.laplace(0, scale, runs)), scale, scale)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.curves import Axis, Series, lines
+from benchmarks.curves import Axis, Series, draw_lines
 
 Floats = npt.NDArray[np.float64]
 
@@ -32,7 +32,7 @@ class Number:
     @property
     def cells(self) -> tuple[str, str]:
         """The two cells of a table: theory, then simulation."""
-        return figure(self.theory), measured(self.simulated, self.error)
+        return format_figure(self.theory), format_measurement(self.simulated, self.error)
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Section:
 
     def say(self, *paragraphs: str) -> None:
         """Add paragraphs."""
-        self.parts += [wrapped(paragraph) for paragraph in paragraphs]
+        self.parts += [wrap_text(paragraph) for paragraph in paragraphs]
 
     def table(self, head: Sequence[str], rows: Iterable[Sequence[str | Number]]) -> None:
         """Add a table; a Number fills two columns, theory and simulation."""
@@ -66,7 +66,7 @@ class Section:
         self, name: str, caption: str, series: Sequence[Series], *, title: str, x: Axis, y: Axis, note: str
     ) -> None:
         """Add a chart, in its own file."""
-        self.charts[f"{name}.svg"] = lines(series, name=name, title=title, x=x, y=y, note=note)
+        self.charts[f"{name}.svg"] = draw_lines(series, name=name, title=title, x=x, y=y, note=note)
         self.parts.append(f"![{caption}](reproductions/{name}.svg)")
 
     @property
@@ -74,7 +74,7 @@ class Section:
         return "\n\n".join([f"## {self.title}", *self.parts])
 
 
-def wrapped(text: str) -> str:
+def wrap_text(text: str) -> str:
     """Return the text in lines of at most 120 characters, with items of a list indented."""
     lines = text.split("\n")
     return "\n".join(
@@ -83,12 +83,12 @@ def wrapped(text: str) -> str:
     )
 
 
-def figure(value: float, digits: int = 4) -> str:
+def format_figure(value: float, digits: int = 4) -> str:
     """Return a value with this number of significant digits, never in powers of ten."""
     return f"{value:,.{_decimals(value, digits)}f}".replace("-", "−")
 
 
-def measured(value: float, error: float) -> str:
+def format_measurement(value: float, error: float) -> str:
     """Return a value ± its error: two digits of the error, and as many decimals in the value."""
     decimals = _decimals(error, 2)
     return f"{value:,.{decimals}f} ± {error:,.{decimals}f}".replace("-", "−")

@@ -43,26 +43,26 @@ class Contestant:
     displayed: Callable[[Shares], Shares] | None = None
 
 
-def _grr(k: int) -> tuple[Fraction, Fraction]:
-    mechanism = mechanism_choice.subset(k, 1, Decimal(EPSILON))
+def _grr_coins(k: int) -> tuple[Fraction, Fraction]:
+    mechanism = mechanism_choice.make_subset(k, 1, Decimal(EPSILON))
     return mechanism.p, mechanism.q
 
 
-def _oue(k: int) -> tuple[Fraction, Fraction]:
-    return Fraction(1, 2), mechanism_choice.flip(Decimal(EPSILON)).q
+def _oue_coins(k: int) -> tuple[Fraction, Fraction]:
+    return Fraction(1, 2), mechanism_choice.make_flip(Decimal(EPSILON)).q
 
 
-def _sue(k: int) -> tuple[Fraction, Fraction]:
-    mechanism = mechanism_choice.flip(Decimal(EPSILON) / 2)
+def _sue_coins(k: int) -> tuple[Fraction, Fraction]:
+    mechanism = mechanism_choice.make_flip(Decimal(EPSILON) / 2)
     return mechanism.p, mechanism.q
 
 
-def _hadamard(k: int) -> tuple[Fraction, Fraction]:
-    return mechanism_choice.flip(Decimal(EPSILON)).p, Fraction(1, 2)
+def _hadamard_coins(k: int) -> tuple[Fraction, Fraction]:
+    return mechanism_choice.make_flip(Decimal(EPSILON)).p, Fraction(1, 2)
 
 
 @cache
-def survey(k: int) -> Survey:
+def build_survey(k: int) -> Survey:
     """Return a survey with a choice of k options."""
     options = ", ".join(f"o{place}" for place in range(k))
     question = f"{{id: q, type: choice, text: Which?, epsilon: {EPSILON}, options: [{options}]}}"
@@ -70,13 +70,13 @@ def survey(k: int) -> Survey:
 
 
 def _mechanism(k: int) -> Subset:
-    mechanism = survey(k).fields[0].mechanism
+    mechanism = build_survey(k).fields[0].mechanism
     if not isinstance(mechanism, Subset):
         raise TypeError("a choice is randomized by a subset")
     return mechanism
 
 
-def _ours(k: int) -> tuple[Fraction, Fraction]:
+def _candor_coins(k: int) -> tuple[Fraction, Fraction]:
     return _mechanism(k).p, _mechanism(k).q
 
 
@@ -84,7 +84,7 @@ def candor(answers: Answers, k: int, seed: int) -> Shares:
     """Run a survey on these answers, and return the unbiased shares."""
     rng = np.random.default_rng(seed)
     counts = np.zeros(k, dtype=np.int64)
-    for chunk in reports(survey(k), {"q": answers}, rng):
+    for chunk in reports(build_survey(k), {"q": answers}, rng):
         counts += np.unpackbits(chunk, axis=1)[:, :k].sum(axis=0, dtype=np.int64)
     return np.array([unbiased_share(_mechanism(k), counts, len(answers), place) for place in range(k)])
 
@@ -92,7 +92,7 @@ def candor(answers: Answers, k: int, seed: int) -> Shares:
 def _multi_freq(protocol: str) -> Estimator:
     def estimate(answers: Answers, k: int, seed: int) -> Shares:
         module = importlib.import_module(f"multi_freq_ldpy.pure_frequency_oracles.{protocol}")
-        _compiled_seeding()(seed)
+        _compile_seeding()(seed)
         np.random.seed(seed)
         client, aggregate = getattr(module, f"{protocol}_Client"), getattr(module, f"{protocol}_Aggregator_MI")
         noisy = [client(answer, k, float(EPSILON)) for answer in answers.tolist()]
@@ -103,7 +103,7 @@ def _multi_freq(protocol: str) -> Estimator:
 
 
 @cache
-def _compiled_seeding() -> Callable[[int], None]:
+def _compile_seeding() -> Callable[[int], None]:
     """Return a function that seeds the generator of compiled code, which only compiled code can reach."""
     import numba
 
@@ -140,10 +140,10 @@ def _pure(protocol: str) -> Estimator:
     return estimate
 
 
-def _debiased(noisy: list[int], k: int) -> Shares:
+def _debias(noisy: list[int], k: int) -> Shares:
     """Return unbiased shares from reports of a library that randomizes but does not estimate."""
     counts = np.bincount(noisy, minlength=k)
-    mechanism = mechanism_choice.subset(k, 1, Decimal(EPSILON))
+    mechanism = mechanism_choice.make_subset(k, 1, Decimal(EPSILON))
     return np.array([unbiased_share(mechanism, counts, len(noisy), place) for place in range(k)])
 
 
@@ -151,15 +151,15 @@ def _opendp(answers: Answers, k: int, seed: int) -> Shares:
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
-    measure = dp.m.make_randomized_response(categories=list(range(k)), prob=float(_grr(k)[0]))
-    return _debiased([measure(answer) for answer in answers.tolist()], k)
+    measure = dp.m.make_randomized_response(categories=list(range(k)), prob=float(_grr_coins(k)[0]))
+    return _debias([measure(answer) for answer in answers.tolist()], k)
 
 
 def _opendp_bits(answers: Answers, k: int, seed: int) -> Shares:
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
-    flip_chance = 2 * float(_sue(k)[1])
+    flip_chance = 2 * float(_sue_coins(k)[1])
     measure = dp.m.make_randomized_response_bitvec(
         dp.bitvector_domain(max_weight=1), dp.discrete_distance(), f=flip_chance
     )
@@ -178,20 +178,20 @@ def _diffprivlib(answers: Answers, k: int, seed: int) -> Shares:
     mechanisms = [
         Exponential(epsilon=2 * EPSILON, sensitivity=1.0, utility=row, random_state=state) for row in np.eye(k).tolist()
     ]
-    return _debiased([int(mechanisms[answer].randomise()) for answer in answers.tolist()], k)
+    return _debias([int(mechanisms[answer].randomise()) for answer in answers.tolist()], k)
 
 
 CONTESTANTS = (
-    Contestant("**Candor**, subset selection", candor, (100, 40, 12), _ours, project),
+    Contestant("**Candor**, subset selection", candor, (100, 40, 12), _candor_coins, project),
     Contestant("multi-freq-ldpy, SS ᶜ", _multi_freq("SS"), (10, 5, 2)),
     Contestant("multi-freq-ldpy, OUE ᶜ", _multi_freq("UE"), (10, 5, 3)),
     Contestant("multi-freq-ldpy, GRR ᶜ", _multi_freq("GRR"), (20, 10, 5)),
     Contestant("multi-freq-ldpy, OLH ᶜ", _multi_freq("LH"), (1, 1, 1)),
-    Contestant("pure-ldp, OUE", _pure("OUE"), (2, 1, 1), _oue),
-    Contestant("pure-ldp, Hadamard response", _pure("HR"), (5, 3, 1), _hadamard),
-    Contestant("pure-ldp, DE", _pure("DE"), (20, 10, 5), _grr),
+    Contestant("pure-ldp, OUE", _pure("OUE"), (2, 1, 1), _oue_coins),
+    Contestant("pure-ldp, Hadamard response", _pure("HR"), (5, 3, 1), _hadamard_coins),
+    Contestant("pure-ldp, DE", _pure("DE"), (20, 10, 5), _grr_coins),
     Contestant("pure-ldp, OLH", _pure("OLH"), (1, 1, 1)),
-    Contestant("OpenDP, bit vector ᵒ", _opendp_bits, (1, 1, 0), _sue),  # at k = 128 it takes most of a minute
-    Contestant("OpenDP, randomized response ᵒ ᵈ", _opendp, (1, 1, 1), _grr),
-    Contestant("diffprivlib, exponential mechanism ᵈ", _diffprivlib, (2, 1, 1), _grr),
+    Contestant("OpenDP, bit vector ᵒ", _opendp_bits, (1, 1, 0), _sue_coins),  # at k = 128 it takes most of a minute
+    Contestant("OpenDP, randomized response ᵒ ᵈ", _opendp, (1, 1, 1), _grr_coins),
+    Contestant("diffprivlib, exponential mechanism ᵈ", _diffprivlib, (2, 1, 1), _grr_coins),
 )

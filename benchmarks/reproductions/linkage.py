@@ -50,7 +50,7 @@ def anonymity(table: Sequence[Record]) -> int:
     return min(Counter((record.postcode, record.age) for record in table).values())
 
 
-def possible(table: Sequence[Record], postcode: str, age: int) -> set[str]:
+def possible_conditions(table: Sequence[Record], postcode: str, age: int) -> set[str]:
     """Return the conditions of the records that may belong to this person."""
     return {
         record.condition
@@ -60,12 +60,12 @@ def possible(table: Sequence[Record], postcode: str, age: int) -> set[str]:
     }
 
 
-def joined(postcode: str, age: int) -> set[str]:
+def conditions_in_both(postcode: str, age: int) -> set[str]:
     """Return the possible conditions of a person who is in both tables."""
-    return possible(FIGURE_1, postcode, age) & possible(FIGURE_2, postcode, age)
+    return possible_conditions(FIGURE_1, postcode, age) & possible_conditions(FIGURE_2, postcode, age)
 
 
-def tables() -> Section:
+def composition_attack() -> Section:
     """Return the section on the composition attack."""
     section = Section("Smith, Figures 1 and 2: two anonymous tables, joined")
     section.say(
@@ -78,9 +78,9 @@ def tables() -> Section:
         [
             (
                 str(age),
-                ", ".join(sorted(possible(FIGURE_1, "13012", age))),
-                ", ".join(sorted(possible(FIGURE_2, "13012", age))),
-                f"**{', '.join(sorted(joined('13012', age)))}**",
+                ", ".join(sorted(possible_conditions(FIGURE_1, "13012", age))),
+                ", ".join(sorted(possible_conditions(FIGURE_2, "13012", age))),
+                f"**{', '.join(sorted(conditions_in_both('13012', age)))}**",
             )
             for age in (28, 32, 37, 45)
         ],
@@ -89,13 +89,14 @@ def tables() -> Section:
         "Joined, they name Alice's condition; everybody from 30 to 39 was already named by the first table alone, "
         "since its group has one condition only. Differential privacy composes instead: two releases with ε₁ and ε₂ "
         "are one release with ε₁ + ε₂, and no joining multiplies anybody's odds by more than e^(ε₁+ε₂). Two answers "
-        f"at ε = 0.5 each can raise a suspicion of 1 in 20 to at most {numbers.at_most(SUSPICION, 1)}, "
+        "at ε = 0.5 each can raise a suspicion of 1 in 20 to at most "
+        f"{numbers.format_largest_suspicion(SUSPICION, 1)}, "
         "whatever else is known."
     )
     return section
 
 
-def reachable(chance: Fraction, ratio: Fraction) -> tuple[Fraction, Fraction]:
+def reachable_range(chance: Fraction, ratio: Fraction) -> tuple[Fraction, Fraction]:
     """Return the range of P(A(x′) in E) if P(A(x) in E) is `chance` and e^ε is `ratio`.
 
     The event and its complement both limit the range.
@@ -105,12 +106,17 @@ def reachable(chance: Fraction, ratio: Fraction) -> tuple[Fraction, Fraction]:
     return low, high
 
 
-def odds(one: Fraction, other: Fraction) -> Fraction:
+def largest_odds_ratio(chance: Fraction, other_chance: Fraction) -> Fraction:
     """Return the largest ratio between two coins, over both outcomes and both orders.
 
     It is e^ε of a mechanism with two outputs.
     """
-    return max(one / other, other / one, (1 - one) / (1 - other), (1 - other) / (1 - one))
+    return max(
+        chance / other_chance,
+        other_chance / chance,
+        (1 - chance) / (1 - other_chance),
+        (1 - other_chance) / (1 - chance),
+    )
 
 
 def exercise_3_4() -> Section:
@@ -123,13 +129,13 @@ def exercise_3_4() -> Section:
     )
     rows = []
     for chance in (Fraction(1, 5), Fraction(1, 2)):
-        low, high = reachable(chance, ratio)
+        low, high = reachable_range(chance, ratio)
         rows.append(
             (
                 f"{float(chance):g}",
                 f"[{float(low):g}, {float(high):g}]",
-                str(odds(chance, low)),
-                str(odds(chance, high)),
+                str(largest_odds_ratio(chance, low)),
+                str(largest_odds_ratio(chance, high)),
             )
         )
     section.table(["P(A(x) ≥ 14)", "P(A(x′) ≥ 14) in", "ratio at the lower end", "at the upper end"], rows)

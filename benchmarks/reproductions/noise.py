@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from benchmarks.curves import Axis, Series
-from benchmarks.reproductions.figures import Section, figure, histogram, mean_of, share_of, spread_of
+from benchmarks.reproductions.figures import Section, format_figure, histogram, mean_of, share_of, spread_of
 from benchmarks.reproductions.precision import CELLS, respondents
 
 COUNTIES = 3143
@@ -25,7 +25,8 @@ def figure_3(rng: np.random.Generator, runs: int) -> Section:
     section.say(
         "The text that we have does not say which two distributions are drawn. Any pair with the property will do; "
         "here P and Q are what a curator would release for a true count of 0 and of 1 with ε = ¼: Laplace of scale 4 "
-        f"around 0 and around 1. The ratio of the densities is e^¼ = {figure(math.exp(epsilon))} everywhere left of "
+        f"around 0 and around 1. The ratio of the densities is e^¼ = {format_figure(math.exp(epsilon))} "
+        "everywhere left of "
         "0, e^−¼ everywhere right of 1, and between them in between, so no event separates them better than "
         "{y ≤ 0} does:"
     )
@@ -38,7 +39,7 @@ def figure_3(rng: np.random.Generator, runs: int) -> Section:
         ("0 < y ≤ 1", (p > 0) & (p <= 1), (q > 0) & (q <= 1), 0.5 - tail, 0.5 - tail),
         ("−5 < y ≤ 5", np.abs(p) < 5, np.abs(q) < 5, 1 - math.exp(-1.25), 1 - (math.exp(-1) + math.exp(-1.5)) / 2),
     ):
-        rows.append((name, share_of(in_p, chance_p), share_of(in_q, chance_q), figure(chance_p / chance_q)))
+        rows.append((name, share_of(in_p, chance_p), share_of(in_q, chance_q), format_figure(chance_p / chance_q)))
     section.table(["event", "P", "simulated", "Q", "simulated", "P/Q"], rows)
     best = 1 - math.exp(-epsilon / 2) / 2
     is_right = np.concatenate([p <= 0.5, q > 0.5])
@@ -121,7 +122,7 @@ def lemma_4_4(rng: np.random.Generator, runs: int) -> Section:
             (
                 f"{d:,}",
                 mean_of(z.sum(axis=1), d, math.sqrt(d)),
-                figure(math.log(d) + 1),
+                format_figure(math.log(d) + 1),
                 mean_of(largest, harmonic(d), math.sqrt(harmonic(d, 2))),
                 share_of(largest > math.log(d) + 1, 1 - (1 - math.exp(-1) / d) ** d),
             )
@@ -144,7 +145,8 @@ def exercise_4_5(rng: np.random.Generator, runs: int) -> Section:
     section.say(
         "A histogram has sensitivity 2 (whoever moves leaves one county and enters another), so λ = 2/ε = 20 at ε = "
         "0.1. The expected error for Suffolk County is **20** people; the largest error of all is at most "
-        f"**{bound:.1f}** on average by the lemma, and {figure(scale * harmonic(COUNTIES))} exactly. (If neighbours "
+        f"**{bound:.1f}** on average by the lemma, and {format_figure(scale * harmonic(COUNTIES))} exactly. "
+        "(If neighbours "
         f"differ by adding or removing a person instead, the sensitivity is 1 and all is half as large.) {runs:,} "
         "censuses:"
     )
@@ -178,7 +180,7 @@ def exercise_4_6(rng: np.random.Generator, runs: int) -> Section:
                 f"{epsilon:g}",
                 f"{n:,}",
                 f"{local:,}",
-                figure(local / n),
+                format_figure(local / n),
                 spread_of(noise, math.sqrt(2) / (n * epsilon), HALF_EXCESS),
             )
         )

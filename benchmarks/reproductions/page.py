@@ -43,21 +43,21 @@ class Experiment:
 
 
 EXPERIMENTS = (
-    Experiment("k-anonymous tables", lambda rng, runs: linkage.tables()),
+    Experiment("k-anonymous tables", lambda rng, runs: linkage.composition_attack()),
     Experiment("exercise 3.4", lambda rng, runs: linkage.exercise_3_4()),
     Experiment("figure 3", noise.figure_3),
     Experiment("figure 4", noise.figure_4),
     Experiment("lemma 4.4", noise.lemma_4_4),
     Experiment("figure 5 (a)", response.figure_5a),
     Experiment("figure 5 (b)", response.figure_5b),
-    Experiment("γ = ¼", response.quarter),
+    Experiment("γ = ¼", response.fus_figure_2),
     Experiment("exercise 2.5", precision.exercise_2_5),
     Experiment("exercise 2.6", precision.exercise_2_6),
     Experiment("exercise 4.2", lambda rng, runs: examples.exercise_4_2()),
     Experiment("exercise 4.5", noise.exercise_4_5),
     Experiment("exercise 4.6", noise.exercise_4_6),
     Experiment("Laplace mean", examples.laplace_mean),
-    Experiment("counts and histograms", examples.counting),
+    Experiment("counts and histograms", examples.counts_and_histograms),
     Experiment("errata", lambda rng, runs: errata.errata()),
 )
 

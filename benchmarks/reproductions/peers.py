@@ -14,7 +14,7 @@ from importlib import metadata
 import numpy as np
 
 from benchmarks.reproductions import RUNS, SEED
-from benchmarks.reproductions.figures import Number, Section, figure, measured
+from benchmarks.reproductions.figures import Number, Section, format_figure, format_measurement
 from benchmarks.reproductions.libraries import CONTESTANTS, EPSILON, Answers, Shares
 
 PEOPLE, SIZES = 100_000, (8, 32, 128)
@@ -72,7 +72,7 @@ def measure(place: int, column: int, runs: int = RUNS) -> tuple[Cell, Cell]:
         failure = Cell(0, trouble="fails", message=f"{type(trouble).__name__}: {trouble}")
         return failure, failure
     points = [contestant.displayed(shares) if contestant.displayed else shares for shares in estimates]
-    raw, displayed = _cell(estimates, truth), _cell(points, truth)
+    raw, displayed = _summarize_errors(estimates, truth), _summarize_errors(points, truth)
     if (
         contestant.coins
     ):  # k errors that sum to zero, each squared: their mean varies by 2/(runs · (k − 1)) of its square
@@ -80,9 +80,9 @@ def measure(place: int, column: int, runs: int = RUNS) -> tuple[Cell, Cell]:
     return raw, displayed
 
 
-def _cell(found: list[Shares], truth: Shares) -> Cell:
-    errors = np.concatenate([(shares - truth) ** 2 * MILLION for shares in found])
-    return Cell(len(found), float(errors.mean()), float(errors.std(ddof=1)) / math.sqrt(len(errors)))
+def _summarize_errors(estimates: list[Shares], truth: Shares) -> Cell:
+    errors = np.concatenate([(shares - truth) ** 2 * MILLION for shares in estimates])
+    return Cell(len(estimates), float(errors.mean()), float(errors.std(ddof=1)) / math.sqrt(len(errors)))
 
 
 def section(cells: dict[tuple[int, int], tuple[Cell, Cell]]) -> Section:
@@ -102,11 +102,11 @@ def section(cells: dict[tuple[int, int], tuple[Cell, Cell]]) -> Section:
         displayed_row: list[str | Number] = ["the same, as displayed"]
         for column, k in enumerate(SIZES):
             raw, displayed = cells.get((place, column), (missing, missing))
-            row += _cells(raw, theory(*contestant.coins(k), k) * MILLION if contestant.coins else None)
-            displayed_row += _cells(displayed, None)
+            row += _format_cells(raw, theory(*contestant.coins(k), k) * MILLION if contestant.coins else None)
+            displayed_row += _format_cells(displayed, None)
         rows += [row, displayed_row] if contestant.displayed else [row]
     result.table(head, rows)
-    result.say(_about(cells))
+    result.say(_describe_versions(cells))
     result.say(
         "ᶜ multi-freq-ldpy clips its estimates at zero and rescales them to sum to one; there is no other output, so "
         "there is no theory to stand beside. Compare it with Candor's displayed points, which are projected on the "
@@ -118,7 +118,7 @@ def section(cells: dict[tuple[int, int], tuple[Cell, Cell]]) -> Section:
     return result
 
 
-def _about(cells: dict[tuple[int, int], tuple[Cell, Cell]]) -> str:
+def _describe_versions(cells: dict[tuple[int, int], tuple[Cell, Cell]]) -> str:
     """Return the versions that were measured, and the libraries that failed."""
     versions = []
     for name in LIBRARIES:
@@ -130,9 +130,9 @@ def _about(cells: dict[tuple[int, int], tuple[Cell, Cell]]) -> str:
     )
 
 
-def _cells(cell: Cell, expected: float | None) -> list[str | Number]:
+def _format_cells(cell: Cell, expected: float | None) -> list[str | Number]:
     if cell.trouble:
-        return ["–" if expected is None else figure(expected), cell.trouble, "–"]
+        return ["–" if expected is None else format_figure(expected), cell.trouble, "–"]
     if expected is None:
-        return ["–", measured(cell.value, cell.error), str(cell.runs)]
+        return ["–", format_measurement(cell.value, cell.error), str(cell.runs)]
     return [Number(expected, cell.value, cell.error), str(cell.runs)]

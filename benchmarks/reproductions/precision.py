@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from benchmarks.reproductions.devices import estimates_of, fixed_ones_chances, fixed_spread, flip_of, run, yes_no
-from benchmarks.reproductions.figures import Section, figure, share_of, spread_of
+from benchmarks.reproductions.figures import Section, format_figure, share_of, spread_of
 from benchmarks.reproductions.response import EPSILON, PRIVACY
 
 CELLS = ((0.1, 0.1), (0.05, 0.5), (0.05, 1.0), (0.02, 0.5), (0.02, 1.0))  # α and ε
@@ -32,7 +32,7 @@ def exercise_2_5(rng: np.random.Generator, runs: int) -> Section:
         distance = t * math.sqrt(n) / (p - q) / n
         exact = float(chances[np.abs(grid - yes / n) >= distance].sum())
         hits = np.abs(result.estimates - yes / n) >= distance
-        rows.append((f"{t:g}", figure(2 * math.exp(-2 * t * t)), share_of(hits, exact)))
+        rows.append((f"{t:g}", format_figure(2 * math.exp(-2 * t * t)), share_of(hits, exact)))
     section.table(["t", "Hoeffding's bound", "exact", "simulated"], rows)
     return section
 
@@ -61,8 +61,8 @@ def exercise_2_6(rng: np.random.Generator, runs: int) -> Section:
                 f"{epsilon:g}",
                 f"{n:,}",
                 f"{1 / (epsilon * alpha) ** 2:,.0f}",
-                figure(respondents(alpha / 2, epsilon) / respondents(alpha, epsilon)),
-                figure(respondents(alpha, epsilon / 2) / respondents(alpha, epsilon)),
+                format_figure(respondents(alpha / 2, epsilon) / respondents(alpha, epsilon)),
+                format_figure(respondents(alpha, epsilon / 2) / respondents(alpha, epsilon)),
                 spread_of(result.estimates, *fixed_spread(flip_of(survey), n)),
             )
         )

@@ -8,20 +8,20 @@ from scipy.stats import binom
 
 from benchmarks.curves import Axis, Series
 from benchmarks.reproductions.devices import (
+    estimate_spread,
     estimates_of,
     fixed_ones_chances,
     fixed_spread,
     flip_of,
     ones_chances,
     run,
-    spread,
     yes_no,
 )
 from benchmarks.reproductions.figures import (
     Floats,
     Number,
     Section,
-    figure,
+    format_figure,
     histogram,
     mean_of,
     share_of,
@@ -60,7 +60,7 @@ def figure_5a(rng: np.random.Generator, runs: int) -> Section:
         with_drawn_people.append(
             (
                 spread_of(shares, *plain_spread(n)),
-                spread_of(result.estimates, *spread(flip, n, SHARE)),
+                spread_of(result.estimates, *estimate_spread(flip, n, SHARE)),
                 spread_of(shares + noise, *laplace_share(n, True)),
             )
         )
@@ -91,7 +91,7 @@ def figure_5a(rng: np.random.Generator, runs: int) -> Section:
     last = with_drawn_people[SIZES.index(2000)][1]
     section.say(
         "The source says that at this ε randomized response becomes reasonable for n in the low thousands: at n = "
-        f"2,000 its standard deviation is {figure(last.theory)}, about a fifth of the share itself.",
+        f"2,000 its standard deviation is {format_figure(last.theory)}, about a fifth of the share itself.",
         f"The caption can also be read with *fixed* people, only the coins being random ({runs // 2:,} runs of the "
         "survey). Then the standard deviation of randomized response is exactly the bound of Proposition 2.3, "
         "e^(ε/2)/((e^ε−1)√n), and that of Laplace √2/(nε):",
@@ -123,7 +123,7 @@ def figure_5b(rng: np.random.Generator, runs: int) -> Section:
     outside = float(chances[(grid < 0) | (grid > 1)].sum())
     scale = 1 / (n * EPSILON)
     beyond = float(plain @ (np.exp(-counts / n / scale) + np.exp(-(1 - counts / n) / scale)) / 2)
-    sd, excess = spread(flip, n, SHARE)
+    sd, excess = estimate_spread(flip, n, SHARE)
     section.say(
         f"{runs:,} executions with ε = {EPSILON} and bias {SHARE}. The source notes that randomized response, without "
         "further processing, gives estimates outside [0, 1]. So it does, in one run of ten; Candor keeps such "
@@ -150,7 +150,7 @@ def figure_5b(rng: np.random.Generator, runs: int) -> Section:
                 "Laplace",
                 mean_of(laplace, SHARE, laplace_share(n, True)[0]),
                 spread_of(laplace, *laplace_share(n, True)),
-                figure(beyond, 1),
+                format_figure(beyond, 1),
                 f"{int(((laplace < 0) | (laplace > 1)).sum())} of {runs:,}",
             ),
         ],
@@ -163,8 +163,8 @@ def figure_5b(rng: np.random.Generator, runs: int) -> Section:
         "figure-5b",
         "Figure 5 (b): densities of the three estimates",
         [
-            Series("no privacy", *_lattice(counts / n, plain, shares, 1 / n)),
-            Series("randomized response", *_lattice(grid, chances, result.estimates, step)),
+            Series("no privacy", *_lattice_densities(counts / n, plain, shares, 1 / n)),
+            Series("randomized response", *_lattice_densities(grid, chances, result.estimates, step)),
             Series("Laplace", list(zip(places, density, strict=True)), marks),
         ],
         title="Density of the estimated share",
@@ -176,17 +176,17 @@ def figure_5b(rng: np.random.Generator, runs: int) -> Section:
     return section
 
 
-def _lattice(
-    grid: Floats, chances: Floats, seen: Floats, step: float
+def _lattice_densities(
+    grid: Floats, chances: Floats, estimates: Floats, step: float
 ) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
     """Return the chances of lattice points as a density, and the shares of runs at these points."""
     likely = np.nonzero(chances > 2e-4)[0]
-    hits = np.bincount(np.rint((seen - grid[0]) / step).astype(int), minlength=len(grid))
+    hits = np.bincount(np.rint((estimates - grid[0]) / step).astype(int), minlength=len(grid))
     line = [(float(grid[i]), float(chances[i] / step)) for i in likely]
-    return line, [(float(grid[i]), float(hits[i] / len(seen) / step)) for i in likely if hits[i]]
+    return line, [(float(grid[i]), float(hits[i] / len(estimates) / step)) for i in likely if hits[i]]
 
 
-def quarter(rng: np.random.Generator, runs: int) -> Section:
+def fus_figure_2(rng: np.random.Generator, runs: int) -> Section:
     """Return the section on Fu's simulation: γ = ¼, a hundred students, 20 of them cheaters."""
     section, n, share = Section("Fu, Figure 2: γ = ¼, n = 100, p = 0.2"), 100, 0.2
     survey = yes_no("design: coin")
@@ -198,7 +198,7 @@ def quarter(rng: np.random.Generator, runs: int) -> Section:
     )
     rows, chances_of = [], {}
     for name, result, (sd, excess), chances in (
-        ("100 people drawn with p = 0.2", drawn_result, spread(flip, n, share), ones_chances(flip, n, share)),
+        ("100 people drawn with p = 0.2", drawn_result, estimate_spread(flip, n, share), ones_chances(flip, n, share)),
         ("the same 20 cheaters every time", fixed_result, fixed_spread(flip, n), fixed_ones_chances(flip, n, 20)),
     ):
         chances_of[name] = chances
@@ -228,7 +228,7 @@ def quarter(rng: np.random.Generator, runs: int) -> Section:
         "quarter",
         "Fu's Figure 2: distribution of the estimate",
         [
-            Series(name, *_chances(grid, chances, result.estimates, step))
+            Series(name, *_lattice_chances(grid, chances, result.estimates, step))
             for (name, chances), result in zip(chances_of.items(), (drawn_result, fixed_result), strict=True)
         ],
         title="Estimated share of cheaters, γ = ¼",
@@ -239,8 +239,8 @@ def quarter(rng: np.random.Generator, runs: int) -> Section:
     return section
 
 
-def _chances(
-    grid: Floats, chances: Floats, seen: Floats, step: float
+def _lattice_chances(
+    grid: Floats, chances: Floats, estimates: Floats, step: float
 ) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
-    line, marks = _lattice(grid, chances, seen, step)
+    line, marks = _lattice_densities(grid, chances, estimates, step)
     return [(x, y * step) for x, y in line], [(x, y * step) for x, y in marks]

@@ -21,15 +21,15 @@ from urllib.parse import urlsplit
 from candor_client import description
 from candor_client.address import Address, check_invitation
 from candor_client.answer import encode
-from candor_client.definition import Field, Survey
-from candor_client.display import languages
+from candor_client.definition import Survey
+from candor_client.display import list_languages
 from candor_client.errors import AnswerError, CandorError, LimitExceeded, TooEarly
-from candor_client.interview import FILTER, farewell, in_words_of, interview, paragraphs
+from candor_client.interview import FILTER, format_farewell, interview, translate_for_terminal, wrap_paragraphs
 from candor_client.ledger import Ledger
 from candor_client.mechanisms import round_up
-from candor_client.report import to_text, unpack
+from candor_client.report import to_base64url, unpack
 from candor_client.respond import SYSTEM_CLOCK, Clock, Device, Receipt, check_phase, fetch
-from candor_client.spending import SERVER_LIMIT, SURVEY_LIMIT, Book, Entry, host_of, total
+from candor_client.spending import SERVER_LIMIT, SURVEY_LIMIT, Entry, Spending, host_of, sum_charges
 from candor_client.verify import check_limit, verify
 
 STATES = {
@@ -40,8 +40,8 @@ STATES = {
     "stored": "stored",
 }
 MODULE = "python -m candor_client"
-ALONE = "If {} knows which report is yours;\nwhat it says is still left to the dice."
-THIEF = (
+SOLE_RESPONDENT_NOTE = "If {} knows which report is yours;\nwhat it says is still left to the dice."
+LEDGER_COPY_NOTE = (
     "Whoever copies this file learns where you took part, on which days, and what it cost; of what is stored not what "
     "you answered, and not which report is yours.",
     "Of what is not stored yet, it also holds what is to be sent, or the invitation or ticket: they could use that in "
@@ -118,21 +118,23 @@ def _respond(arguments: list[str], clock: Clock, program: str) -> int:
         address = replace(address, invitation=check_invitation(options.code))
     survey = fetch(options.url)
     verify(survey)
-    translated = in_words_of(survey, options.language, os.environ)
+    translated = translate_for_terminal(survey, options.language, os.environ)
     device = Device(Ledger(options.ledger), options.limit, options.server_limit, clock=clock)
     spending = device.ledger.read()
     entry = device.entry(address, survey, spending)
-    _introduce(translated, languages(survey), spending, address.server, device)
+    _print_introduction(translated, list_languages(survey), spending, address.server, device)
     if entry.stored:
-        print(f"\nThis device answered it on {entry.day}. Nothing is sent a second time.{farewell(translated)}")
+        print(f"\nThis device answered it on {entry.day}. Nothing is sent a second time.{format_farewell(translated)}")
         return 0
     answers = dict[str, Any]()
     if entry.state != "made":
-        spending.check(survey, address.server, options.limit, options.server_limit)
-        if survey.consent and not (options.yes or _agree("Do you agree to the above? This is neither sent nor kept.")):
+        spending.charge(survey, address.server, options.limit, options.server_limit)
+        if survey.consent and not (
+            options.yes or _confirm("Do you agree to the above? This is neither sent nor kept.")
+        ):
             print("Nothing was asked, and nothing was sent.")
             return 1
-        if survey.tickets and not _has_ticket(device, address, survey, options):
+        if survey.tickets and not _ensure_ticket(device, address, survey, options):
             return 1
         try:
             check_phase(survey, clock)
@@ -140,17 +142,17 @@ def _respond(arguments: list[str], clock: Clock, program: str) -> int:
             print(f"\n{early}")
             return 0
         field_index = device.ledger.begin(survey, address.server).asked
-        _promise(survey, field_index, spending.spent_on_survey(survey, address.server))
+        _print_protection(survey, field_index, spending.spent_on_survey(survey, address.server))
         answers = _read_answers(options.answers) if options.answers else interview(survey, field_index, translated)
-        if not (options.yes or _agree("Randomize these answers now? It spends the ε above, once and for all.")):
+        if not (options.yes or _confirm("Randomize these answers now? It spends the ε above, once and for all.")):
             print("Nothing was randomized, spent or sent.")
             return 1
     start = clock.monotonic()
     entry, is_new = device.make(address, survey, answers)
     if not is_new:
         print("\nThis device has already made its report to this survey; it can only send the same one again.")
-    _show(survey, translated, entry, answers if is_new else None)
-    if not (options.yes or _agree("Send this? It cannot be withdrawn: nothing in it says that it is yours.")):
+    _print_report(survey, translated, entry, answers if is_new else None)
+    if not (options.yes or _confirm("Send this? It cannot be withdrawn: nothing in it says that it is yours.")):
         print("Not sent. Run the same command again to send this same report.")
         return 1
     status = device.send(address, survey, entry, start)
@@ -161,42 +163,42 @@ def _respond(arguments: list[str], clock: Clock, program: str) -> int:
             options.receipt.write_bytes(receipt.to_json() + b"\n")
         except OSError as error:
             print(f"candor: cannot write {options.receipt}: {error.strerror}; copy it from above", file=sys.stderr)
-    print(farewell(translated), end="")
+    print(format_farewell(translated), end="")
     return 0
 
 
-def _explain(*paragraphs: str) -> None:
+def _print_paragraphs(*paragraphs: str) -> None:
     for paragraph in paragraphs:
         print(f"\n{textwrap.fill(paragraph, 100)}")
 
 
-def _has_ticket(device: Device, address: Address, survey: Survey, given: argparse.Namespace) -> bool:
+def _ensure_ticket(device: Device, address: Address, survey: Survey, options: argparse.Namespace) -> bool:
     """Take a ticket if this device has none and the respondent agrees; return whether there is one now."""
     if device.awaits_issuer(address, survey):
         issuer = urlsplit(address.issuer(survey)).netloc
-        _explain(
+        _print_paragraphs(
             f"This survey is by invitation. {issuer} changes yours for a ticket, which it signs without seeing it. "
             "Your report carries the ticket, never the invitation.",
             "Whoever writes down times and addresses can still guess which report followed which ticket. You may take "
             "the ticket now and answer at another time, in another place.",
         )
-        if not (given.yes or _agree("Take the ticket now?")):
+        if not (options.yes or _confirm("Take the ticket now?")):
             print("No ticket was taken, and nothing was sent.")
             return False
-    elif device.brought(address, survey):
-        _explain(
+    elif device.link_ticket(address, survey):
+        _print_paragraphs(
             "This link brings a ticket. Use it only if you took it yourself, on another device. The person who took it "
             "recognises your report by it and can find out, by trying, what was sent. What it says is still left to "
             "the dice.",
             "If somebody sent it to you, ask them for your invitation instead: your own device then makes up the "
             "ticket, and nobody else knows it.",
         )
-        if not (given.yes or _agree("Did you take it yourself, and want to use it?")):
+        if not (options.yes or _confirm("Did you take it yourself, and want to use it?")):
             print("The ticket was not used, and nothing was sent.")
             return False
     ticket = device.ticket(address, survey)
     print("\nThe ticket for this survey is in the ledger of this device.")
-    if given.ticket_link:
+    if options.ticket_link:
         print("Whoever has this link can answer in your place, once. To answer on another device instead of this one:")
         print(address.ticket_link(ticket))
     return True
@@ -212,10 +214,10 @@ def ledger_parser(program: str = "candor") -> argparse.ArgumentParser:
     return parser
 
 
-def _parser(name: str, told: str, example: str) -> argparse.ArgumentParser:
+def _parser(name: str, summary: str, example: str) -> argparse.ArgumentParser:
     return argparse.ArgumentParser(
         prog=name,
-        description=told,
+        description=summary,
         epilog=f"Example:\n  {example}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -225,17 +227,17 @@ def _ledger(arguments: list[str], program: str) -> int:
     options = ledger_parser(program).parse_args(arguments)
     ledger = Ledger(options.ledger)
     if options.action == "show":
-        _list(ledger)
+        _print_ledger(ledger)
         return 0
     question = f"Forget {ledger.path}? A survey answered again after that could learn more than its ε."
-    if options.yes or _agree(question):
+    if options.yes or _confirm(question):
         ledger.forget()
         print("Forgotten.")
         return 0
     return 1
 
 
-def _list(ledger: Ledger) -> None:
+def _print_ledger(ledger: Ledger) -> None:
     """Print every entry, the sums with their limits, and a note on what a copy of the file would reveal."""
     spending = ledger.read()
     if not spending.entries:
@@ -248,33 +250,33 @@ def _list(ledger: Ledger) -> None:
     print("\nSpent, and the limits that hold unless you say otherwise:")
     for host in sorted({entry.host for entry in spending.entries.values()}):
         on_host = [entry for entry in spending.entries.values() if entry.host == host]
-        print(f"{host}  ε {_told(on_host)} of {SERVER_LIMIT} for all surveys of this server")
+        print(f"{host}  ε {_format_total(on_host)} of {SERVER_LIMIT} for all surveys of this server")
         for name in sorted({entry.name for entry in on_host}):
-            print(f"  {name}  ε {_told(entry for entry in on_host if entry.name == name)} of {SURVEY_LIMIT}")
+            print(f"  {name}  ε {_format_total(entry for entry in on_host if entry.name == name)} of {SURVEY_LIMIT}")
     print()
-    for paragraph in THIEF:
+    for paragraph in LEDGER_COPY_NOTE:
         print(textwrap.fill(paragraph, 100))
 
 
-def _told(entries: Iterable[Entry]) -> Decimal:
-    return round_up(total(entries), 4)
+def _format_total(entries: Iterable[Entry]) -> Decimal:
+    return round_up(sum_charges(entries), 4)
 
 
-def _introduce(survey: Survey, known: list[str], book: Book, server: str, device: Device) -> None:
+def _print_introduction(survey: Survey, tags: list[str], spending: Spending, server: str, device: Device) -> None:
     print(f"{survey.title}\n{'=' * len(survey.title)}")
     if survey.group:
         print(f"You answer as: {survey.group}")
     if survey.tickets:
-        print(ALONE.format("this survey or your group is for you alone, whoever invites"))
+        print(SOLE_RESPONDENT_NOTE.format("this survey or your group is for you alone, whoever invites"))
     elif survey.group:
-        print(ALONE.format("nobody else has your link, whoever sent it"))
+        print(SOLE_RESPONDENT_NOTE.format("nobody else has your link, whoever sent it"))
     for text in (survey.description, survey.consent, survey.contact and f"Contact: {survey.contact}"):
         if text:
-            print(paragraphs(text))
-    if alternatives := [language for language in known if language != survey.language]:
+            print(wrap_paragraphs(text))
+    if alternatives := [language for language in tags if language != survey.language]:
         print(f"Other languages: --language {' or '.join(alternatives)}. Nobody learns in which one you read it.")
     name, host = survey.study or survey.slug, host_of(server)
-    on_survey, on_server = book.spent_on_survey(survey, server), book.spent_on_server(server)
+    on_survey, on_server = spending.spent_on_survey(survey, server), spending.spent_on_server(server)
     print(f"\ndefinition  {survey.digest}\nspends      ε = {round_up(verify(survey), 4)} at the most, once")
     for label, spent, limit, scope in (
         ("before", on_survey, device.limit, f"{name}, all its versions and groups"),
@@ -285,26 +287,26 @@ def _introduce(survey: Survey, known: list[str], book: Book, server: str, device
     print("            What is true of a whole household counts once for each of you who answers.")
 
 
-def _promise(survey: Survey, asked: int | None, spent: Decimal) -> None:
+def _print_protection(survey: Survey, field_index: int | None, spent: Decimal) -> None:
     """Print which questions will be asked and how their answers are randomized."""
-    if asked is not None:
-        print(f"\n{_chosen(survey, asked)}.")
+    if field_index is not None:
+        print(f"\n{_format_draw(survey, field_index)}.")
     rolls = "Before anything leaves, this device rolls dice"
-    field = survey.fields[asked or 0] if asked is not None or len(survey.fields) == 1 else None
+    field = survey.fields[field_index or 0] if field_index is not None or len(survey.fields) == 1 else None
     print(
         textwrap.fill(f"{rolls}: {description.explain(field)}." if field else f"{rolls}; each question tells how.", 100)
     )
-    cases, people = description.of_hundred(description.SUSPICION, verify(survey) + spent)
+    cases, people = description.posterior_in_hundred(description.SUSPICION, verify(survey) + spent)
     after = "be as good as certain" if cases == people else f"think it at most about {cases:,} in {people:,}"
     thought = f"someone who thought the chance was {100 // description.SUSPICION} in 100 that something is true of you"
     print(textwrap.fill(f"What is sent can be a hint: {thought} could then {after}.", 100))
 
 
-def _chosen(survey: Survey, asked: int) -> str:
-    return f"{len(survey.fields[asked].questions)} of {len(survey.questions)} questions, chosen by this device"
+def _format_draw(survey: Survey, field_index: int) -> str:
+    return f"{len(survey.fields[field_index].questions)} of {len(survey.questions)} questions, chosen by this device"
 
 
-def _show(survey: Survey, spoken: Survey, entry: Entry, answers: Mapping[str, Any] | None) -> None:
+def _print_report(survey: Survey, translated: Survey, entry: Entry, answers: Mapping[str, Any] | None) -> None:
     """Print what the bits say, next to the respondent's answers.
 
     `answers` is None if they are not known: the ledger does not store them.
@@ -314,40 +316,26 @@ def _show(survey: Survey, spoken: Survey, entry: Entry, answers: Mapping[str, An
     indices = None if answers is None else encode(survey, answers, field_index)
     print("\nWhat will be sent, and nothing else:")
     if field_index is not None:
-        print(f"  {_chosen(survey, field_index)}")
-    for field, bits in zip(spoken.fields, fields, strict=True):
+        print(f"  {_format_draw(survey, field_index)}")
+    for field, bits in zip(translated.fields, fields, strict=True):
         if bits is None:
-            filters = field_index is not None and {question.id for question in field.questions} & survey.needed(
-                field_index
-            )
+            filters = field_index is not None and {
+                question.id for question in field.questions
+            } & survey.question_ids_for(field_index)
             text = FILTER if filters else "not asked on this device"
             print(f"  {' + '.join(question.text for question in field.questions)}\n      {text}")
             continue
-        for part, text in _apart(field, bits):
+        for part, text in description.split_by_question(field, bits):
             names = " + ".join(question.text for question in part.questions)
-            answer = "" if indices is None else f"you: {description.said(part, indices)}  →  "
+            answer = "" if indices is None else f"you: {description.format_answers(part, indices)}  →  "
             print(f"  {names}\n      {answer}sent: {text}")
         print(textwrap.fill(f"({description.explain(field)})", 100, initial_indent=" " * 6, subsequent_indent=" " * 7))
     origin = "from the ticket" if entry.ticket else "random"
     print(f"  survey  {survey.digest}  (SHA-256 of the definition)")
-    print(f"  id      {to_text(entry.id)}  ({origin})\n  bits    {to_text(entry.bits)}  (the lines above)")
+    print(f"  id      {to_base64url(entry.id)}  ({origin})\n  bits    {to_base64url(entry.bits)}  (the lines above)")
     if entry.ticket:
-        print(f"  ticket  {to_text(entry.ticket.prefix)} and its signature; who signed it has not seen it")
+        print(f"  ticket  {to_base64url(entry.ticket.prefix)} and its signature; who signed it has not seen it")
     print(f"  this costs ε = {round_up(entry.epsilon, 4)}")
-
-
-def _apart(field: Field, bits: int) -> list[tuple[Field, str]]:
-    """Return the parts of a field with the text that is sent for each.
-
-    A joint field is split by question if its bits name one combination of answers; any other field is one part.
-    """
-    symbol = field.mechanism.named_symbol(bits)
-    if symbol is None or not field.joint:
-        return [(field, description.describe(field, bits))]
-    pairs = zip(field.questions, field.cells[symbol], strict=True)
-    return [
-        (replace(field, questions=(question,)), description.digit_label(question, digit)) for question, digit in pairs
-    ]
 
 
 def _read_answers(path: Path) -> dict[str, Any]:
@@ -361,7 +349,7 @@ def _read_answers(path: Path) -> dict[str, Any]:
     return answers
 
 
-def _agree(question: str) -> bool:
+def _confirm(question: str) -> bool:
     return input(f"\n{question} [y/N] ").strip().lower() in ("y", "yes")
 
 

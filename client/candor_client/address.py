@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from candor_client.canonical import NAME
 from candor_client.definition import Survey
 from candor_client.errors import BadAddress, BadTicket, PinMismatch, ReportError
-from candor_client.report import from_text, to_text
+from candor_client.report import from_base64url, to_base64url
 from candor_client.ticket import MODULUS_BYTES, PREFIX_BYTES, Ticket
 
 LABEL = "[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?"
 HOST = re.compile(rf"({LABEL}\.)*{LABEL}\.?")
 NUMERIC = re.compile(r"(.*\.)?([0-9]+|0x[0-9a-f]*)\.?")  # an IPv4 address in a short or unusual notation
-PLACE = re.compile(rf"(?P<base>.*)/(?:s|api/surveys)/(?P<slug>{NAME.pattern})/?")
+SURVEY_PATH = re.compile(rf"(?P<base>.*)/(?:s|api/surveys)/(?P<slug>{NAME.pattern})/?")
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ class Address:
             host, port = parts.hostname or "", parts.port
         except ValueError as error:
             raise BadAddress(f"{url!r} is not an address: {error}") from None
-        place = PLACE.fullmatch(parts.path)
+        place = SURVEY_PATH.fullmatch(parts.path)
         if parts.scheme not in ("http", "https") or not host or not place or re.search(r"[^\x21-\x7e]", url):
             raise BadAddress(f"{url!r} is not the address of a survey, such as https://example.org/s/exam")
         if parts.username is not None:
             raise BadAddress("an address with a user name or password in it is not opened")
-        host = plain_host(host)
+        host = normalize_host(host)
         if parts.scheme == "http" and not is_local(host):
             raise BadAddress(
                 f"{url.partition('#')[0]} is not encrypted: anyone on the way could read along. Use https."
@@ -61,7 +61,7 @@ class Address:
         if pin is not None and not re.fullmatch("[0-9a-f]{64}", pin):
             raise PinMismatch("the link's #sha256= is not 64 hexadecimal digits; ask for the whole link")
         code = check_invitation(urllib.parse.unquote(fragment["code"])) if "code" in fragment else None
-        ticket = _ticket(fragment["ticket"]) if "ticket" in fragment else None
+        ticket = _parse_ticket(fragment["ticket"]) if "ticket" in fragment else None
         netloc = (f"[{host}]" if ":" in host else host) + (f":{port}" if port else "")
         return cls(f"{parts.scheme}://{netloc}{place['base']}", place["slug"], pin, code, ticket)
 
@@ -85,7 +85,7 @@ class Address:
     def ticket_link(self, ticket: Ticket) -> str:
         """Return a link that carries the ticket to another device, with the pin if there was one."""
         pin = f"sha256={self.pin}&" if self.pin else ""
-        return f"{self.server}/s/{self.slug}#{pin}ticket={to_text(ticket.prefix)}.{to_text(ticket.signature)}"
+        return f"{self.server}/s/{self.slug}#{pin}ticket={to_base64url(ticket.prefix)}.{to_base64url(ticket.signature)}"
 
 
 def check_invitation(code: str) -> str:
@@ -95,9 +95,9 @@ def check_invitation(code: str) -> str:
     return code
 
 
-def _ticket(text: str) -> Ticket:
+def _parse_ticket(text: str) -> Ticket:
     try:
-        prefix, signature = map(from_text, text.split("."))
+        prefix, signature = map(from_base64url, text.split("."))
         if (len(prefix), len(signature)) == (PREFIX_BYTES, MODULUS_BYTES):
             return Ticket(prefix, signature)
     except (ValueError, ReportError):
@@ -105,7 +105,7 @@ def _ticket(text: str) -> Ticket:
     raise BadTicket("the link's #ticket= is damaged; ask for the whole link")
 
 
-def plain_host(host: str) -> str:
+def normalize_host(host: str) -> str:
     """Return the only accepted spelling of a host; raise BadAddress if it has none.
 
     Limits are kept by host name, so that a second spelling would count as another host.

@@ -16,7 +16,7 @@ from candor_client.sampling import RandomBytes
 from candor_client.types import type_of
 
 
-def encode(survey: Survey, answers: Mapping[str, Any], asked: int | None = None) -> dict[str, int]:
+def encode(survey: Survey, answers: Mapping[str, Any], field_index: int | None = None) -> dict[str, int]:
     """Return the index of every question by its id; raise AnswerError for an answer that is missing or does not fit.
 
     If `field_index` is given, only the questions of that field and their filters need an answer.
@@ -24,7 +24,7 @@ def encode(survey: Survey, answers: Mapping[str, Any], asked: int | None = None)
     for name in answers:
         if name not in survey.ids:
             raise AnswerError(str(name), "there is no such question")
-    needed = survey.ids if asked is None else survey.needed(asked)
+    needed = survey.ids if field_index is None else survey.question_ids_for(field_index)
     indices: dict[str, int] = {}
     picked: dict[str, set[str]] = {}
     for question in survey.questions:
@@ -35,14 +35,14 @@ def encode(survey: Survey, answers: Mapping[str, Any], asked: int | None = None)
             index = unanswered(question)
         else:
             raise AnswerError(question.id, "an answer is missing, and this question is not optional")
-        if question.show_if and not shown(question, picked):
+        if question.show_if and not is_visible(question, picked):
             index = unanswered(question)
         indices[question.id] = index
         picked[question.id] = labels_of(question, index)
     return indices
 
 
-def shown(question: Question, picked: Mapping[str, Collection[str]]) -> bool:
+def is_visible(question: Question, picked: Mapping[str, Collection[str]]) -> bool:
     """Return whether this question is shown after the labels that were picked for earlier questions.
 
     No labels are picked for a hidden question.

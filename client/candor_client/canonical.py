@@ -77,7 +77,7 @@ def _refuse_number(text: str) -> NoReturn:
     raise ValueError(f"{text[:20]} is not an integer")
 
 
-def plain_text(value: Any, path: str) -> str:
+def parse_text(value: Any, path: str) -> str:
     """Return a value that is non-empty text without control characters; raise DefinitionError for any other."""
     if not isinstance(value, str):
         raise DefinitionError("bad_value", path, "must be text")
@@ -104,21 +104,21 @@ def find_invisible(value: Any, path: str = "") -> tuple[str, str] | None:
     return next(filter(None, (find_invisible(child, place) for place, child in inner)), None)
 
 
-def integer(value: Any, path: str, low: int, high: int = SAFE - 1) -> int:
+def parse_integer(value: Any, path: str, low: int, high: int = SAFE - 1) -> int:
     """Return an integer from low to high; raise DefinitionError for any other value, true and false included."""
     if type(value) is not int or not low <= value <= high:
         raise DefinitionError("bad_value", path, f"must be an integer from {low} to {high}")
     return value
 
 
-def threshold(value: Any, path: str) -> int:
+def parse_threshold(value: Any, path: str) -> int:
     """Return a probability times 2^64 from a decimal string, 1 to 2^64 − 1; raise DefinitionError for any other."""
     if not isinstance(value, str) or not THRESHOLD.fullmatch(value) or int(value) >= 2**64:
         raise DefinitionError("bad_value", path, "must be a decimal string from 1 to 2^64 - 1")
     return int(value)
 
 
-def decimal(value: Any, path: str) -> Decimal:
+def parse_decimal(value: Any, path: str) -> Decimal:
     """Return a decimal from an integer, or from text such as "0.25"; raise DefinitionError for any other spelling."""
     if type(value) is int or (isinstance(value, str) and FRACTIONAL.fullmatch(value)):
         return Decimal(value)
@@ -143,7 +143,7 @@ def check_keys(value: Any, path: str, required: Iterable[str], optional: Iterabl
             raise DefinitionError("missing_key", path, f"{key} is missing")
 
 
-def items(value: Any, path: str, least: int) -> list[Any]:
+def parse_list(value: Any, path: str, least: int) -> list[Any]:
     """Return a list with at least `least` items; raise DefinitionError for any other value."""
     if not isinstance(value, list):
         raise DefinitionError("bad_value", path, "must be a list")
@@ -152,22 +152,22 @@ def items(value: Any, path: str, least: int) -> list[Any]:
     return value
 
 
-def labels_at(value: Any, path: str, least: int) -> tuple[str, ...]:
+def parse_labels(value: Any, path: str, least: int) -> tuple[str, ...]:
     """Return a list of texts that all differ; raise DefinitionError for any other value."""
-    labels = tuple(plain_text(label, f"{path}[{i}]") for i, label in enumerate(items(value, path, least)))
+    labels = tuple(parse_text(label, f"{path}[{i}]") for i, label in enumerate(parse_list(value, path, least)))
     if len(set(labels)) != len(labels):
         raise DefinitionError("bad_value", path, "must differ from one another")
     return labels
 
 
-def name_at(value: Any, path: str) -> str:
+def parse_name(value: Any, path: str) -> str:
     """Return a slug or an id; raise DefinitionError if it is neither."""
     if not isinstance(value, str) or not NAME.fullmatch(value):
         raise DefinitionError("bad_value", path, "must be 1 to 63 of a-z, 0-9, _ and -, not starting with - or _")
     return value
 
 
-def only_true(value: Any, path: str) -> bool:
+def parse_true(value: Any, path: str) -> bool:
     """Return True; raise DefinitionError for any other value. A definition leaves the key out instead of false."""
     if value is not True:
         raise DefinitionError("bad_value", path, "must be true, or left out")

@@ -14,11 +14,11 @@ from math import prod
 from typing import Any
 
 from candor_client import canonical, display, mechanisms
-from candor_client.canonical import check_keys, decimal, integer, items, name_at, plain_text
+from candor_client.canonical import check_keys, parse_decimal, parse_integer, parse_list, parse_name, parse_text
 from candor_client.display import Section, Translation
 from candor_client.errors import DefinitionError
 from candor_client.mechanisms import Mechanism
-from candor_client.question import Question, count_labels, labels_of, parse_questions
+from candor_client.question import Question, find_oversized_questions, labels_of, parse_questions
 from candor_client.ticket import Tickets, parse_tickets
 
 FORMAT = "candor/2"
@@ -126,7 +126,7 @@ class Survey:
     def from_json(cls, source: bytes) -> "Survey":
         """Return the survey of canonical bytes; raise DefinitionError with the path to the fault."""
         survey = cls.from_stored(source)
-        for error in objections(survey):
+        for error in find_objections(survey):
             raise error
         return survey
 
@@ -138,7 +138,7 @@ class Survey:
         """
         if len(source) > LARGEST_DEFINITION:
             raise DefinitionError("too_large", "", f"a definition has at most {LARGEST_DEFINITION} bytes")
-        return _survey(canonical.loads(source), source)
+        return _parse_survey(canonical.loads(source), source)
 
     @cached_property
     def digest(self) -> str:
@@ -150,18 +150,18 @@ class Survey:
         """The ids of all questions."""
         return frozenset(question.id for question in self.questions)
 
-    def needed(self, asked: int) -> frozenset[str]:
+    def question_ids_for(self, field_index: int) -> frozenset[str]:
         """Return the ids of the questions that a device asks for one field.
 
         These are the field's own questions and, as filters, the questions on which they depend.
         """
-        ids = {question.id for question in self.fields[asked].questions}
+        ids = {question.id for question in self.fields[field_index].questions}
         for question in reversed(self.questions):
             if question.id in ids and question.show_if:
                 ids.add(question.show_if.question)
         return frozenset(ids)
 
-    def part(self, field: Field) -> Fraction:
+    def answer_probability(self, field: Field) -> Fraction:
         """Return the probability that a device answers a field: by its chance with `ask`, otherwise one."""
         return Fraction(field.chance, sum(other.chance for other in self.fields)) if self.ask else Fraction(1)
 
@@ -176,9 +176,9 @@ class Survey:
         return (self.width + 7) // 8
 
 
-def objections(survey: Survey) -> Iterator[DefinitionError]:
+def find_objections(survey: Survey) -> Iterator[DefinitionError]:
     """Yield the errors that are new in 0.9: too many labels, too many fields, invisible characters."""
-    yield from count_labels(survey.questions)
+    yield from find_oversized_questions(survey.questions)
     if len(survey.fields) > MOST_FIELDS:
         yield DefinitionError("too_large", "fields", f"has {len(survey.fields)} entries; {MOST_FIELDS} are allowed")
     if canonical.INVISIBLE.search(survey.source.decode()) and (
@@ -187,43 +187,43 @@ def objections(survey: Survey) -> Iterator[DefinitionError]:
         yield DefinitionError("bad_value", *fault)
 
 
-def _survey(value: Any, source: bytes) -> Survey:
+def _parse_survey(value: Any, source: bytes) -> Survey:
     optional = ("ask", "study", "group", "language", "sections", "completion", "translations", "tickets")
     check_keys(value, "", ("format", "slug", "title", "epsilon", "questions", "fields"), (*PROSE, *optional))
     if value["format"] != FORMAT:
         raise DefinitionError("bad_value", "format", f"must be {FORMAT!r}")
-    values: dict[str, Any] = {key: plain_text(value[key], key) for key in ("title", *PROSE) if key in value}
+    values: dict[str, Any] = {key: parse_text(value[key], key) for key in ("title", *PROSE) if key in value}
     if "language" in value:
-        values["language"] = display.language(value["language"], "language", "en")
-    values["slug"] = name_at(value["slug"], "slug")
+        values["language"] = display.parse_language(value["language"], "language", "en")
+    values["slug"] = parse_name(value["slug"], "slug")
     if ("study" in value) != ("group" in value):
         raise DefinitionError("bad_value", "group", "study and group go together")
     if "study" in value:
-        values |= {"study": name_at(value["study"], "study"), "group": plain_text(value["group"], "group")}
+        values |= {"study": parse_name(value["study"], "study"), "group": parse_text(value["group"], "group")}
         if not values["slug"].startswith(f"{values['study']}-"):
             raise DefinitionError("bad_value", "slug", f"must begin with {values['study']}-")
-    values["epsilon"] = decimal(value["epsilon"], "epsilon")
+    values["epsilon"] = parse_decimal(value["epsilon"], "epsilon")
     if values["epsilon"] <= 0 or len(f"{values['epsilon']:f}".partition(".")[2]) > 12:
         raise DefinitionError("bad_value", "epsilon", "must be positive, with at most 12 decimals")
     if "ask" in value:
-        values["ask"] = bool(integer(value["ask"], "ask", 1, 1))
+        values["ask"] = bool(parse_integer(value["ask"], "ask", 1, 1))
     values["questions"] = parse_questions(value["questions"])
-    values["fields"] = _fields(value["fields"], values["questions"], value["questions"], ask="ask" in value)
+    values["fields"] = _parse_fields(value["fields"], values["questions"], value["questions"], ask="ask" in value)
     if "sections" in value:
-        values["sections"] = display.sections(value["sections"], values["questions"])
+        values["sections"] = display.parse_sections(value["sections"], values["questions"])
     if "completion" in value:
-        values["completion"] = display.completion(value["completion"], "completion")
+        values["completion"] = display.parse_completion(value["completion"], "completion")
     if "tickets" in value:
         values["tickets"] = parse_tickets(value["tickets"], "tickets")
     survey = Survey(source=source, **values)
     if survey.length > LARGEST_BITS:
         raise DefinitionError("too_large", "fields", f"a report would have more than {LARGEST_BITS} bytes of bits")
     if "translations" in value:
-        return replace(survey, translations=display.translations(value["translations"], survey, "translations"))
+        return replace(survey, translations=display.parse_translations(value["translations"], survey, "translations"))
     return survey
 
 
-def _fields(value: Any, questions: Sequence[Question], raws: Sequence[Any], *, ask: bool) -> tuple[Field, ...]:
+def _parse_fields(value: Any, questions: Sequence[Question], raws: Sequence[Any], *, ask: bool) -> tuple[Field, ...]:
     """Return the fields, which hold every question once; raise DefinitionError if they are malformed.
 
     The work of a device is estimated before any of it is done.
@@ -231,15 +231,18 @@ def _fields(value: Any, questions: Sequence[Question], raws: Sequence[Any], *, a
     free = {question.id: place for place, question in enumerate(questions)}
     fields: list[Field] = []
     work = 0
-    for i, raw in enumerate(items(value, "fields", 1)):
+    for i, raw in enumerate(parse_list(value, "fields", 1)):
         path = f"fields[{i}]"
         check_keys(raw, path, ("mechanism", "questions"), ("chance",) if ask else ())
-        chance = integer(raw["chance"], f"{path}.chance", 2, MOST_CHANCES) if "chance" in raw else 1
-        places = [_place(name, free, f"{path}.questions[{k}]") for k, name in _named(raw["questions"], path)]
+        chance = parse_integer(raw["chance"], f"{path}.chance", 2, MOST_CHANCES) if "chance" in raw else 1
+        places = [
+            _claim_question(name, free, f"{path}.questions[{k}]")
+            for k, name in _enumerate_names(raw["questions"], path)
+        ]
         if places != sorted(places):
             raise DefinitionError("bad_value", f"{path}.questions", "must be in the order of the questions")
         form, members = raw["mechanism"], tuple(questions[place] for place in places)
-        size, effort = _size(form, members, f"{path}.mechanism")
+        size, effort = _measure(form, members, f"{path}.mechanism")
         work += effort
         if work > MOST_WORK:
             raise DefinitionError("too_large", path, f"all fields together have more than {MOST_WORK} symbols")
@@ -254,17 +257,17 @@ def _fields(value: Any, questions: Sequence[Question], raws: Sequence[Any], *, a
     return tuple(fields)
 
 
-def _named(value: Any, path: str) -> Iterator[tuple[int, Any]]:
-    return enumerate(items(value, f"{path}.questions", 1))
+def _enumerate_names(value: Any, path: str) -> Iterator[tuple[int, Any]]:
+    return enumerate(parse_list(value, f"{path}.questions", 1))
 
 
-def _place(name: Any, free: dict[str, int], path: str) -> int:
+def _claim_question(name: Any, free: dict[str, int], path: str) -> int:
     if not isinstance(name, str) or name not in free:
         raise DefinitionError("bad_value", path, "must be a question of no other field")
     return free.pop(name)
 
 
-def _size(form: Any, questions: Sequence[Question], path: str) -> tuple[int, int]:
+def _measure(form: Any, questions: Sequence[Question], path: str) -> tuple[int, int]:
     """Return the size that a one-question field's mechanism must have, and the number of symbols to process."""
     mechanism = mechanisms.find_class(form)  # if there is none, `mechanisms.parse` raises an error
     size = prod(question.size for question in questions)

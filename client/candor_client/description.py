@@ -1,6 +1,7 @@
 """Descriptions of bits and symbols, so that a respondent can see what is sent and how it is protected."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -25,9 +26,21 @@ def describe(field: Field, bits: int) -> str:
     return field.mechanism.describe(field, bits)
 
 
-def said(field: Field, indices: Mapping[str, int]) -> str:
+def format_answers(field: Field, indices: Mapping[str, int]) -> str:
     """Return the respondent's answers to the questions of a field, before any rounding."""
     return " + ".join(_answer_label(question, indices[question.id]) for question in field.questions)
+
+
+def split_by_question(field: Field, bits: int) -> list[tuple[Field, str]]:
+    """Return the parts of a field with the text that is sent for each.
+
+    A joint field is split by question if its bits name one combination of answers; any other field is one part.
+    """
+    symbol = field.mechanism.named_symbol(bits)
+    if symbol is None or not field.joint:
+        return [(field, describe(field, bits))]
+    pairs = zip(field.questions, field.cells[symbol], strict=True)
+    return [(replace(field, questions=(question,)), digit_label(question, digit)) for question, digit in pairs]
 
 
 def _answer_label(question: Question, index: int) -> str:
@@ -44,15 +57,15 @@ def digit_label(question: Question, symbol: int) -> str:
     return question.label(symbol)
 
 
-def away(question: Question, mechanism: Geometric) -> Fraction:
+def median_noise(question: Question, mechanism: Geometric) -> Fraction:
     """Return the noise that about every second device exceeds or equals.
 
     It is zero if more than half of all devices send the number unchanged.
     """
-    return mechanism.away(question)
+    return mechanism.median_noise(question)
 
 
-def blind(mechanism: Mechanism) -> tuple[int, int] | None:
+def blind_draw(mechanism: Mechanism) -> tuple[int, int] | None:
     """Return a number of people, and how many of their devices send the truth.
 
     All other devices draw uniformly from all cells, including the true one.
@@ -61,18 +74,18 @@ def blind(mechanism: Mechanism) -> tuple[int, int] | None:
     return mechanism.blind_draw()
 
 
-def against(before: Decimal, epsilon: Decimal) -> Decimal:
+def least_odds_against(before: Decimal, epsilon: Decimal) -> Decimal:
     """Return the least possible odds against a suspicion after a report: the odds before, divided by e^ε."""
     return before / epsilon.exp()
 
 
-def of_hundred(suspicion: int, epsilon: Decimal) -> tuple[int, int]:
+def posterior_in_hundred(suspicion: int, epsilon: Decimal) -> tuple[int, int]:
     """Return the most that a suspicion of one in `suspicion` can become, as cases and people.
 
     The odds grow by a factor of at most e^ε. The result is rounded up.
     """
     with localcontext(EXACT):
-        return round_up_chance(1 / (1 + against(Decimal(suspicion - 1), epsilon)))
+        return round_up_chance(1 / (1 + least_odds_against(Decimal(suspicion - 1), epsilon)))
 
 
 def round_up_chance(chance: Decimal) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from candor_client.canonical import check_keys, items, labels_at, only_true, plain_text
+from candor_client.canonical import check_keys, parse_labels, parse_list, parse_text, parse_true
 from candor_client.errors import DefinitionError
 from candor_client.question import Question
 from candor_client.types import type_of
@@ -30,7 +30,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Words:
+class QuestionText:
     """The text of a question in another language; labels are by position, and untranslated for some types."""
 
     text: str
@@ -48,21 +48,21 @@ class Translation:
     consent: str = ""
     contact: str = ""
     thanks: str = ""
-    questions: tuple[Words, ...]
+    questions: tuple[QuestionText, ...]
     sections: tuple[tuple[str, str], ...] = ()  # title and text
 
 
-def language(value: Any, path: str, left_out: str) -> str:
+def parse_language(value: Any, path: str, default: str) -> str:
     """Return a language tag other than the default; raise DefinitionError for any other value."""
-    if not isinstance(value, str) or not LANGUAGE.fullmatch(value) or value == left_out:
-        raise DefinitionError("bad_value", path, f"must be a language tag such as 'de'; {left_out!r} is left out")
+    if not isinstance(value, str) or not LANGUAGE.fullmatch(value) or value == default:
+        raise DefinitionError("bad_value", path, f"must be a language tag such as 'de'; {default!r} is left out")
     return value
 
 
-def sections(value: Any, questions: Sequence[Question]) -> tuple[Section, ...]:
+def parse_sections(value: Any, questions: Sequence[Question]) -> tuple[Section, ...]:
     """Return the sections in the order of their questions; raise DefinitionError if they are malformed."""
     places = {question.id: place for place, question in enumerate(questions)}
-    raws = items(value, "sections", 1)
+    raws = parse_list(value, "sections", 1)
     parsed: list[Section] = []
     starts: list[int] = []
     for i, raw in enumerate(raws):
@@ -72,9 +72,9 @@ def sections(value: Any, questions: Sequence[Question]) -> tuple[Section, ...]:
         if not isinstance(first, str) or first not in places or (starts and places[first] <= starts[-1]):
             raise DefinitionError("bad_value", f"{path}.first", "must be a question after the section before")
         starts.append(places[first])
-        text = plain_text(raw["text"], f"{path}.text") if "text" in raw else ""
-        grid = "grid" in raw and only_true(raw["grid"], f"{path}.grid")
-        parsed.append(Section(first, plain_text(raw["title"], f"{path}.title"), text, grid))
+        text = parse_text(raw["text"], f"{path}.text") if "text" in raw else ""
+        grid = "grid" in raw and parse_true(raw["grid"], f"{path}.grid")
+        parsed.append(Section(first, parse_text(raw["title"], f"{path}.title"), text, grid))
     for i, (section, start, stop) in enumerate(zip(parsed, starts, [*starts[1:], len(questions)], strict=True)):
         inside = questions[start:stop]
         equal = len({question.labels for question in inside}) == 1
@@ -83,59 +83,59 @@ def sections(value: Any, questions: Sequence[Question]) -> tuple[Section, ...]:
     return tuple(parsed)
 
 
-def completion(value: Any, path: str) -> str:
+def parse_completion(value: Any, path: str) -> str:
     """Return a completion code or https address, which no client opens; raise DefinitionError for other values."""
-    if "://" in plain_text(value, path) and not re.fullmatch(r"https://[\x21-\x7e]+", value):
+    if "://" in parse_text(value, path) and not re.fullmatch(r"https://[\x21-\x7e]+", value):
         raise DefinitionError("bad_value", path, "must be a code or an https address")
     return str(value)
 
 
-def translations(value: Any, survey: "Survey", path: str) -> tuple[Translation, ...]:
+def parse_translations(value: Any, survey: "Survey", path: str) -> tuple[Translation, ...]:
     """Return the translations; raise DefinitionError unless each has exactly the texts of the original."""
     if not isinstance(value, dict) or not value:
         raise DefinitionError("bad_value", path, "must be an object of languages, or left out")
-    return tuple(_translation(tag, raw, survey, f"{path}.{tag[:40]}") for tag, raw in value.items())
+    return tuple(_parse_translation(tag, raw, survey, f"{path}.{tag[:40]}") for tag, raw in value.items())
 
 
-def _translation(tag: str, value: Any, survey: "Survey", path: str) -> Translation:
-    language(tag, path, survey.language)
+def _parse_translation(tag: str, value: Any, survey: "Survey", path: str) -> Translation:
+    parse_language(tag, path, survey.language)
     prose = [key for key in ("title", "description", "consent", "thanks") if getattr(survey, key)]
     parts = ["questions", *(["sections"] if survey.sections else [])]
     check_keys(value, path, (*prose, *parts), ["contact"] if survey.contact else [])
-    texts = {key: plain_text(value[key], f"{path}.{key}") for key in (*prose, "contact") if key in value}
+    texts = {key: parse_text(value[key], f"{path}.{key}") for key in (*prose, "contact") if key in value}
     check_keys(value["questions"], f"{path}.questions", [question.id for question in survey.questions])
     questions = tuple(
-        _words(value["questions"][question.id], question, f"{path}.questions.{question.id}")
+        _parse_question_text(value["questions"][question.id], question, f"{path}.questions.{question.id}")
         for question in survey.questions
     )
     headings: list[tuple[str, str]] = []
     if survey.sections:
-        raws = items(value["sections"], f"{path}.sections", 1)
+        raws = parse_list(value["sections"], f"{path}.sections", 1)
         if len(raws) != len(survey.sections):
             raise DefinitionError("bad_value", f"{path}.sections", "needs one entry for every section")
         for i, (raw, section) in enumerate(zip(raws, survey.sections, strict=True)):
-            headings.append(_heading(raw, section, f"{path}.sections[{i}]"))
+            headings.append(_parse_heading(raw, section, f"{path}.sections[{i}]"))
     return Translation(language=tag, **texts, questions=questions, sections=tuple(headings))
 
 
-def _words(value: Any, question: Question, path: str) -> Words:
+def _parse_question_text(value: Any, question: Question, path: str) -> QuestionText:
     key, count = type_of(question.type).labels_key, len(question.labels)
     keys = ["text", *([key] if key else []), *(["unit"] if question.unit else [])]
     check_keys(value, path, keys)
-    labels = labels_at(value[key], f"{path}.{key}", 1) if key else question.labels
+    labels = parse_labels(value[key], f"{path}.{key}", 1) if key else question.labels
     if len(labels) != count:
         raise DefinitionError("bad_value", f"{path}.{key}", "needs one entry for every label")
-    unit = plain_text(value["unit"], f"{path}.unit") if question.unit else ""
-    return Words(plain_text(value["text"], f"{path}.text"), labels, unit)
+    unit = parse_text(value["unit"], f"{path}.unit") if question.unit else ""
+    return QuestionText(parse_text(value["text"], f"{path}.text"), labels, unit)
 
 
-def _heading(value: Any, section: Section, path: str) -> tuple[str, str]:
+def _parse_heading(value: Any, section: Section, path: str) -> tuple[str, str]:
     check_keys(value, path, ["title", *(["text"] if section.text else [])])
-    text = plain_text(value["text"], f"{path}.text") if section.text else ""
-    return plain_text(value["title"], f"{path}.title"), text
+    text = parse_text(value["text"], f"{path}.text") if section.text else ""
+    return parse_text(value["title"], f"{path}.title"), text
 
 
-def parted(survey: "Survey") -> list[tuple[Section | None, list[Question]]]:
+def group_by_section(survey: "Survey") -> list[tuple[Section | None, list[Question]]]:
     """Return the questions by section; the section is None for questions before the first one."""
     starts = {section.first: section for section in survey.sections}
     parts: list[tuple[Section | None, list[Question]]] = []
@@ -146,7 +146,7 @@ def parted(survey: "Survey") -> list[tuple[Section | None, list[Question]]]:
     return parts
 
 
-def in_language(survey: "Survey", tag: str) -> "Survey":
+def translate_survey(survey: "Survey", tag: str) -> "Survey":
     """Return the survey in another of its languages; unchanged if it has no such translation.
 
     Digest, fields and symbols stay the same, so that the same answers give the same report.
@@ -192,17 +192,17 @@ def in_language(survey: "Survey", tag: str) -> "Survey":
     )
 
 
-def languages(survey: "Survey") -> list[str]:
+def list_languages(survey: "Survey") -> list[str]:
     """Return the languages of a survey, its original language first."""
     return [survey.language, *(translation.language for translation in survey.translations)]
 
 
-def preferred(survey: "Survey", tags: Sequence[str]) -> str:
+def choose_language(survey: "Survey", tags: Sequence[str]) -> str:
     """Return the first of these languages that the survey has; its original language if it has none.
 
     The survey's `de` is returned for `de-AT` if the survey has no `de-AT`.
     """
-    available = {tag.lower(): tag for tag in languages(survey)}
+    available = {tag.lower(): tag for tag in list_languages(survey)}
     for tag in (tag.lower() for tag in tags):
         if match := available.get(tag) or available.get(tag.partition("-")[0]):
             return match

@@ -162,7 +162,7 @@ class Unreachable(TransportError):
     code = "unreachable"
 
 
-class Refused(TransportError):
+class ServerRefusal(TransportError):
     """The server refused the request; `status` and `code` are its own."""
 
     def __init__(self, status: int, code: str, message: str) -> None:

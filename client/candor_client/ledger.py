@@ -23,10 +23,10 @@ from typing import Any
 from candor_client import canonical
 from candor_client.definition import Survey
 from candor_client.errors import CandorError, LedgerCorrupt, LedgerError, LedgerOld
-from candor_client.report import draw_asked, randomize
+from candor_client.report import draw_field, randomize
 from candor_client.sampling import RandomBytes
-from candor_client.spending import SERVER_LIMIT, SURVEY_LIMIT, Book, Entry, Limit
-from candor_client.ticket import Blinding, Ticket
+from candor_client.spending import SERVER_LIMIT, SURVEY_LIMIT, Entry, Limit, Spending
+from candor_client.ticket import Ticket, TicketRequest
 
 FORMAT = "candor-ledger/2"
 OLD_FORMAT = "candor-ledger/1"
@@ -57,12 +57,12 @@ class Ledger:
         """The path of the file; the default is looked up at each use."""
         return default_path() if self._path is None else Path(self._path)
 
-    def read(self) -> Book:
+    def read(self) -> Spending:
         """Return the content of the file, empty if there is none; raise LedgerError if it cannot be read."""
         try:
             source = self.path.read_bytes()
         except FileNotFoundError:
-            return Book({})
+            return Spending({})
         except OSError as error:
             raise LedgerError(f"cannot read the ledger {self.path}: {error.strerror}") from error
         try:
@@ -84,11 +84,11 @@ class Ledger:
 
         With `ask`, the field to answer is drawn here, once and for all.
         """
-        with self._locked():
+        with self._hold_lock():
             spending = self.read()
-            entry = spending.find(survey, server)
+            entry = spending.find_entry(survey, server)
             if survey.ask and entry.asked is None and entry.state != "stored":
-                entry = replace(entry, asked=draw_asked(survey, random_bytes))
+                entry = replace(entry, asked=draw_field(survey, random_bytes))
                 self._write(spending.with_entry(survey.digest, entry))
             return entry
 
@@ -97,20 +97,20 @@ class Ledger:
 
         If a request is pending already, its secrets stay the same.
         """
-        with self._locked():
+        with self._hold_lock():
             spending = self.read()
-            entry = spending.find(survey, server)
+            entry = spending.find_entry(survey, server)
             if survey.tickets and code and entry.state == "begun":
-                entry = entry.taking(code, Blinding.draw(survey.tickets.key, random_bytes))
+                entry = entry.with_ticket_request(code, TicketRequest.draw(survey.tickets.key, random_bytes))
                 self._write(spending.with_entry(survey.digest, entry))
             return entry
 
-    def drop(self, digest: str, pending: Blinding) -> None:
+    def drop(self, digest: str, pending: TicketRequest) -> None:
         """Delete a ticket request that was refused permanently."""
-        with self._locked():
+        with self._hold_lock():
             spending = self.read()
             entry = spending.entries.get(digest)
-            if entry and entry.blinding == pending:
+            if entry and entry.ticket_request == pending:
                 self._write(spending.with_entry(digest, entry.without_ticket()))
 
     def keep(self, survey: Survey, server: str, ticket: Ticket) -> Entry:
@@ -121,11 +121,11 @@ class Ledger:
         if survey.tickets is None:
             raise ValueError("this survey takes no tickets")
         ticket.check(survey.tickets.key, survey.digest)
-        with self._locked():
+        with self._hold_lock():
             spending = self.read()
-            entry = spending.find(survey, server)
+            entry = spending.find_entry(survey, server)
             if entry.state in ("begun", "taking"):
-                entry = entry.holding(ticket)
+                entry = entry.with_ticket(ticket)
                 self._write(spending.with_entry(survey.digest, entry))
             return entry
 
@@ -144,31 +144,31 @@ class Ledger:
 
         Raise LimitExceeded if it would spend more than the limits allow.
         """
-        with self._locked():
+        with self._hold_lock():
             spending = self.read()
-            entry = spending.find(survey, server)
+            entry = spending.find_entry(survey, server)
             if entry.state in ("made", "stored"):
                 return entry, False
-            epsilon = spending.check(survey, server, limit, server_limit)
+            epsilon = spending.charge(survey, server, limit, server_limit)
             if survey.ask and entry.asked is None:
-                entry = replace(entry, asked=draw_asked(survey, random_bytes))
+                entry = replace(entry, asked=draw_field(survey, random_bytes))
                 self._write(spending.with_entry(survey.digest, entry))
             report = randomize(survey, answers, asked=entry.asked, ticket=entry.ticket, random_bytes=random_bytes)
-            entry = entry.making(report, epsilon, day)
+            entry = entry.with_report(report, epsilon, day)
             self._write(spending.with_entry(survey.digest, entry))
             return entry, True
 
     def acknowledge(self, digest: str) -> None:
         """Delete everything that identifies a report, after the server has stored it or another with its ticket."""
-        with self._locked():
+        with self._hold_lock():
             spending = self.read()
             entry = spending.entries.get(digest)
             if entry and entry.state == "made":
-                self._write(spending.with_entry(digest, entry.acknowledged()))
+                self._write(spending.with_entry(digest, entry.without_report()))
 
     def forget(self) -> None:
         """Delete the file, even if it is damaged or of an old format."""
-        with self._locked():
+        with self._hold_lock():
             for path in (self.path, self._new):
                 path.unlink(missing_ok=True)
 
@@ -176,11 +176,11 @@ class Ledger:
     def _new(self) -> Path:
         return self.path.with_name(self.path.name + ".new")
 
-    def _write(self, book: Book) -> None:
+    def _write(self, spending: Spending) -> None:
         try:
             handle = os.open(self._new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with open(handle, "wb") as file:
-                file.write(_spell(book))
+                file.write(_serialize(spending))
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(self._new, self.path)
@@ -194,7 +194,7 @@ class Ledger:
             raise LedgerError(f"cannot write the ledger {self.path}: {error.strerror}") from error
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
+    def _hold_lock(self) -> Iterator[None]:
         if not self.path.name or self.path.is_dir():
             raise LedgerError(f"{self.path} is a directory; a ledger is a file")
         lock = self.path.with_name(self.path.name + ".lock")
@@ -208,22 +208,22 @@ class Ledger:
             yield
 
 
-class NoLedger(Ledger):
+class MemoryLedger(Ledger):
     """A ledger in memory, for callers that keep no record; it is lost when the call ends."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._book = Book({})
+        self._spending = Spending({})
 
-    def read(self) -> Book:
+    def read(self) -> Spending:
         """Return the content so far."""
-        return self._book
+        return self._spending
 
-    def _write(self, book: Book) -> None:
-        self._book = book
+    def _write(self, spending: Spending) -> None:
+        self._spending = spending
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
+    def _hold_lock(self) -> Iterator[None]:
         yield
 
 
@@ -239,15 +239,15 @@ else:
         fcntl.flock(handle, fcntl.LOCK_EX)
 
 
-def _spell(book: Book) -> bytes:
+def _serialize(spending: Spending) -> bytes:
     """Return the content of the file, sorted by digest to hide the order in which surveys were answered."""
-    entries = {digest: entry.to_json() for digest, entry in sorted(book.entries.items())}
+    entries = {digest: entry.to_json() for digest, entry in sorted(spending.entries.items())}
     content = {"format": FORMAT, "entries": entries}
     sealed = {"ledger": content, "sha256": hashlib.sha256(canonical.dumps(content)).hexdigest()}
     return json.dumps(sealed, indent=1).encode()
 
 
-def _parse(source: bytes) -> Book:
+def _parse(source: bytes) -> Spending:
     sealed = json.loads(source)
     content = sealed["ledger"]
     if content["format"] == OLD_FORMAT:
@@ -256,4 +256,4 @@ def _parse(source: bytes) -> Book:
         raise ValueError("its checksum does not match")
     if content["format"] != FORMAT:
         raise ValueError(f"its format is not {FORMAT}")
-    return Book({digest: Entry.from_json(entry) for digest, entry in content["entries"].items()})
+    return Spending({digest: Entry.from_json(entry) for digest, entry in content["entries"].items()})

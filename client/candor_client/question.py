@@ -6,7 +6,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from candor_client.canonical import check_keys, items, labels_at, name_at, only_true, plain_text
+from candor_client.canonical import check_keys, parse_labels, parse_list, parse_name, parse_text, parse_true
 from candor_client.errors import DefinitionError
 from candor_client.types import TypeName, type_of
 from candor_client.types.number import to_grid
@@ -16,7 +16,7 @@ MOST_NAMED = 8  # answers listed in an error message
 NO_ANSWER = "no answer"
 
 # For each type: its required keys and its optional keys, in addition to the common ones.
-TYPES = {name.value: (type_of(name).required, type_of(name).possible) for name in TypeName}
+TYPES = {name.value: (type_of(name).required_keys, type_of(name).optional_keys) for name in TypeName}
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def labels_of(question: Question, index: int) -> set[str]:
     return type_of(question.type).labels_of(question, index)
 
 
-def count_labels(questions: Iterable[Question]) -> Iterator[DefinitionError]:
+def find_oversized_questions(questions: Iterable[Question]) -> Iterator[DefinitionError]:
     """Yield an error for each question with more labels than are allowed as of 0.9."""
     for i, question in enumerate(questions):
         if (count := len(question.labels)) > MOST_LABELS:
@@ -93,37 +93,37 @@ def count_labels(questions: Iterable[Question]) -> Iterator[DefinitionError]:
 def parse_questions(value: Any) -> tuple[Question, ...]:
     """Return the questions of a definition, whose conditions refer to earlier ones; raise DefinitionError."""
     questions: list[Question] = []
-    for i, raw in enumerate(items(value, "questions", 1)):
-        questions.append(_question(raw, questions, f"questions[{i}]"))
+    for i, raw in enumerate(parse_list(value, "questions", 1)):
+        questions.append(_parse_question(raw, questions, f"questions[{i}]"))
     return tuple(questions)
 
 
-def _question(value: Any, earlier: Sequence[Question], path: str) -> Question:
+def _parse_question(value: Any, earlier: Sequence[Question], path: str) -> Question:
     name = value.get("type") if isinstance(value, dict) else None
     if not isinstance(name, str) or name not in list(TypeName):
         raise DefinitionError("bad_value", f"{path}.type", f"must be one of {', '.join(TypeName)}")
     kind = type_of(TypeName(name))
-    check_keys(value, path, ("id", "type", "text", *kind.required), ("optional", "show_if", *kind.possible))
-    fields: dict[str, Any] = {"id": name_at(value["id"], f"{path}.id"), "type": kind.name}
+    check_keys(value, path, ("id", "type", "text", *kind.required_keys), ("optional", "show_if", *kind.optional_keys))
+    fields: dict[str, Any] = {"id": parse_name(value["id"], f"{path}.id"), "type": kind.name}
     if any(fields["id"] == question.id for question in earlier):
         raise DefinitionError("bad_value", f"{path}.id", f"{fields['id']} occurs twice")
-    fields["text"] = plain_text(value["text"], f"{path}.text")
+    fields["text"] = parse_text(value["text"], f"{path}.text")
     if "optional" in value and (value["optional"] is not True or "show_if" in value):
         raise DefinitionError("bad_value", f"{path}.optional", "must be true, or left out; show_if implies it")
     fields["optional"] = "optional" in value or "show_if" in value
     if "shuffle" in value:
-        fields["shuffle"] = only_true(value["shuffle"], f"{path}.shuffle")
+        fields["shuffle"] = parse_true(value["shuffle"], f"{path}.shuffle")
     if "show_if" in value:
-        fields["show_if"] = _condition(value["show_if"], earlier, f"{path}.show_if")
+        fields["show_if"] = _parse_condition(value["show_if"], earlier, f"{path}.show_if")
     return Question(**fields, **kind.parse(value, path))
 
 
-def _condition(value: Any, earlier: Sequence[Question], path: str) -> Condition:
+def _parse_condition(value: Any, earlier: Sequence[Question], path: str) -> Condition:
     check_keys(value, path, ("question", "is"))
     parent = next((question for question in earlier if question.id == value["question"]), None)
     if parent is None or not type_of(parent.type).has_labels:
         raise DefinitionError("bad_value", f"{path}.question", "must be an earlier question with options")
-    labels = labels_at(value["is"], f"{path}.is", 1)
+    labels = parse_labels(value["is"], f"{path}.is", 1)
     if unknown := [label for label in labels if label not in parent.labels]:
         answers = ", ".join(parent.labels[:MOST_NAMED]) + (", …" if parent.labels[MOST_NAMED:] else "")
         reason = f"{unknown[0]!r} is no answer of {parent.id}; its answers are {answers}"

@@ -15,7 +15,7 @@ from typing import Any
 from candor_client.answer import encode, symbol_of
 from candor_client.definition import Survey
 from candor_client.errors import ReportError, TicketNeeded
-from candor_client.sampling import RandomBytes, below, take
+from candor_client.sampling import RandomBytes, draw_below, draw_bytes
 from candor_client.ticket import ID_BYTES as ID_BYTES  # of every report, with a ticket or without
 from candor_client.ticket import Ticket, ticket_id
 
@@ -35,23 +35,24 @@ class Report:
         """Return the report as the JSON that is sent."""
         ticket = ""
         if self.ticket:
-            prefix, signature = to_text(self.ticket.prefix), to_text(self.ticket.signature)
+            prefix, signature = to_base64url(self.ticket.prefix), to_base64url(self.ticket.signature)
             ticket = f',"ticket":{{"prefix":"{prefix}","signature":"{signature}"}}'
-        return f'{{"survey":"{self.survey}","id":"{to_text(self.id)}","bits":"{to_text(self.bits)}"{ticket}}}'.encode()
+        name, bits = to_base64url(self.id), to_base64url(self.bits)
+        return f'{{"survey":"{self.survey}","id":"{name}","bits":"{bits}"{ticket}}}'.encode()
 
 
-def to_text(data: bytes) -> str:
+def to_base64url(data: bytes) -> str:
     """Return bytes as base64url without padding."""
     return binascii.b2a_base64(data, newline=False).translate(_TO_URL).rstrip(b"=").decode()
 
 
-def from_text(text: str) -> bytes:
+def from_base64url(text: str) -> bytes:
     """Return the bytes of base64url text; raise ReportError for a spelling that `to_text` does not produce."""
     try:
         data = binascii.a2b_base64(text.encode("ascii").translate(_FROM_URL) + b"=" * (-len(text) % 4))
     except ValueError:
         data = b""
-    if to_text(data) != text:
+    if to_base64url(data) != text:
         raise ReportError("malformed_report", "id and bits must be base64url without padding")
     return data
 
@@ -75,22 +76,24 @@ def randomize(
         if ticket is None:
             raise TicketNeeded("this survey takes reports with a ticket only; take one with the link of an invitation")
         ticket.check(survey.tickets.key, survey.digest)
-    bits = draw_bits(survey, answers, asked=asked, random_bytes=random_bytes)
-    return Report(survey.digest, ticket_id(ticket.prefix) if ticket else take(ID_BYTES, random_bytes), bits, ticket)
+    bits = draw_bits(survey, answers, field_index=asked, random_bytes=random_bytes)
+    return Report(
+        survey.digest, ticket_id(ticket.prefix) if ticket else draw_bytes(ID_BYTES, random_bytes), bits, ticket
+    )
 
 
 def draw_bits(
-    survey: Survey, answers: Mapping[str, Any], *, asked: int | None = None, random_bytes: RandomBytes
+    survey: Survey, answers: Mapping[str, Any], *, field_index: int | None = None, random_bytes: RandomBytes
 ) -> bytes:
     """Return the noisy bits of all fields; with `ask`, of one field, drawn here if `field_index` is None."""
-    if asked is not None and not (survey.ask and 0 <= asked < len(survey.fields)):
-        raise ValueError(f"{asked} is not the index of a field that a device may draw")
-    indices = encode(survey, answers, asked)
-    if survey.ask and asked is None:
-        asked = draw_asked(survey, random_bytes)
+    if field_index is not None and not (survey.ask and 0 <= field_index < len(survey.fields)):
+        raise ValueError(f"{field_index} is not the index of a field that a device may draw")
+    indices = encode(survey, answers, field_index)
+    if survey.ask and field_index is None:
+        field_index = draw_field(survey, random_bytes)
     bits = 0
     for position, field in enumerate(survey.fields):
-        is_answered = asked in (None, position)
+        is_answered = field_index in (None, position)
         if survey.ask:
             bits = bits << 1 | is_answered
         bits <<= field.mechanism.width
@@ -100,9 +103,9 @@ def draw_bits(
     return (bits << -survey.width % 8).to_bytes(survey.length, "big")
 
 
-def draw_asked(survey: Survey, random_bytes: RandomBytes) -> int:
+def draw_field(survey: Survey, random_bytes: RandomBytes) -> int:
     """Return the index of the field that this device answers, drawn by the chances alone and not by any answer."""
-    remaining = below(sum(field.chance for field in survey.fields), random_bytes)
+    remaining = draw_below(sum(field.chance for field in survey.fields), random_bytes)
     for position, field in enumerate(survey.fields):
         remaining -= field.chance
         if remaining < 0:
@@ -126,7 +129,7 @@ def unpack(survey: Survey, bits: bytes) -> list[int | None]:
             is_answered = bool(value >> remaining & 1)
         remaining -= field.mechanism.width
         part = value >> remaining & ((1 << field.mechanism.width) - 1)
-        if not (field.mechanism.possible(part) if is_answered else part == 0):
+        if not (field.mechanism.is_possible(part) if is_answered else part == 0):
             raise ReportError("impossible_bits", f"field {position}: no device could have sent these bits")
         fields.append(part if is_answered else None)
     if survey.ask and len(fields) - fields.count(None) != 1:

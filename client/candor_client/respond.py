@@ -20,17 +20,17 @@ from typing import Any
 from candor_client import canonical
 from candor_client.address import Address
 from candor_client.definition import Survey
-from candor_client.errors import LedgerError, PinMismatch, Refused, ReportError, TicketNeeded, TooEarly, TooLate
-from candor_client.ledger import Ledger, NoLedger
-from candor_client.report import Report, from_text, to_text
+from candor_client.errors import LedgerError, PinMismatch, ReportError, ServerRefusal, TicketNeeded, TooEarly, TooLate
+from candor_client.ledger import Ledger, MemoryLedger
+from candor_client.report import Report, from_base64url, to_base64url
 from candor_client.sampling import RandomBytes
-from candor_client.spending import SERVER_LIMIT, SURVEY_LIMIT, Book, Entry, Limit
+from candor_client.spending import SERVER_LIMIT, SURVEY_LIMIT, Entry, Limit, Spending
 from candor_client.ticket import Ticket
 from candor_client.transport import ATTEMPTS, get, post
 from candor_client.verify import verify
 
 DEFAULT_LEDGER = Ledger()
-NO_TICKET = ("not_invited", "already_issued")  # refusals of a pending request; another invitation may replace it
+REFUSALS = ("not_invited", "already_issued")  # refusals of a pending request; another invitation may replace it
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,9 @@ class Clock:
         """The current day, in UTC."""
         return self.now().strftime("%Y-%m-%d")
 
-    def until_whole_second(self, begun: float) -> None:
+    def wait_for_second(self, start: float) -> None:
         """Wait until a whole number of seconds, at least one, has passed since `start`, a reading of `monotonic`."""
-        elapsed = self.monotonic() - begun
+        elapsed = self.monotonic() - start
         self.pause(max(1, math.ceil(elapsed)) - elapsed)
 
 
@@ -68,7 +68,7 @@ class Receipt:
     def to_json(self) -> bytes:
         """Return the receipt as canonical JSON, to be saved in a file."""
         value = {"survey": self.survey, "status": self.status, "epsilon": canonical.spell(self.epsilon)}
-        return canonical.dumps(value | ({} if self.bits is None else {"bits": to_text(self.bits)}))
+        return canonical.dumps(value | ({} if self.bits is None else {"bits": to_base64url(self.bits)}))
 
 
 def fetch(url: str) -> Survey:
@@ -98,7 +98,7 @@ def take_ticket(
 ) -> Ticket:
     """Return the ticket of this device: from the ledger, from the link, or issued for the link's invitation."""
     address, survey = Address.parse(url), fetch(url)
-    return Device(ledger or NoLedger(), limit, server_limit, random_bytes, clock).ticket(address, survey)
+    return Device(ledger or MemoryLedger(), limit, server_limit, random_bytes, clock).ticket(address, survey)
 
 
 def respond(
@@ -117,15 +117,8 @@ def respond(
     If this device has made its report already, the same report is sent again and `answers` are not used.
     """
     address, survey = Address.parse(url), fetch(url)
-    device = Device(ledger or NoLedger(), limit, server_limit, random_bytes, clock)
-    entry = device.entry(address, survey)
-    if not entry.stored:
-        verify(survey, limit)
-        if survey.tickets and entry.state != "made":
-            if ledger is None:
-                check_phase(survey, clock)  # without a ledger a ticket is lost at once, so it is not taken too early
-            device.ticket(address, survey)
-            check_phase(survey, clock)
+    device = Device(ledger or MemoryLedger(), limit, server_limit, random_bytes, clock)
+    device.prepare(address, survey)
     start = clock.monotonic()
     entry, is_new = device.make(address, survey, answers)
     return Receipt(
@@ -162,23 +155,43 @@ class Device:
     random_bytes: RandomBytes = secrets.token_bytes
     clock: Clock = SYSTEM_CLOCK
 
-    def entry(self, address: Address, survey: Survey, book: Book | None = None) -> Entry:
+    def entry(self, address: Address, survey: Survey, spending: Spending | None = None) -> Entry:
         """Return the ledger's entry for a survey, or a new one; raise OtherServer."""
-        return (book or self.ledger.read()).find(survey, address.server)
+        return (spending or self.ledger.read()).find_entry(survey, address.server)
+
+    def prepare(self, address: Address, survey: Survey) -> Entry:
+        """Return the entry of a survey that can be answered now: verified, with a ticket, and with a field drawn.
+
+        Raise PrivacyError, TicketError, OtherServer or TransportError if it cannot. If this device has made its report
+        already, only the claim and the limit for the survey are checked.
+        """
+        entry = self.entry(address, survey)
+        if entry.stored:
+            return entry
+        verify(survey, self.limit)
+        if entry.state == "made":
+            return entry
+        if survey.tickets:
+            if isinstance(self.ledger, MemoryLedger):
+                check_phase(survey, self.clock)  # a ticket in memory is lost at the end, so it is not taken too early
+            self.ticket(address, survey)
+            check_phase(survey, self.clock)
+        self.ledger.read().charge(survey, address.server, self.limit, self.server_limit)
+        return self.ledger.begin(survey, address.server, self.random_bytes)
 
     def awaits_issuer(self, address: Address, survey: Survey) -> bool:
         """Return whether a ticket must still be taken from the issuer; raise TicketNeeded or TooLate if that fails."""
         entry = self.entry(address, survey)
         if survey.tickets is None or entry.ticket or entry.stored or address.ticket:
             return False
-        if not (entry.blinding or address.invitation):
+        if not (entry.ticket_request or address.invitation):
             raise TicketNeeded("this survey is by invitation; open the link that you were sent, with its #code=…")
         opens = survey.tickets.opens
         if opens and self.clock.now() >= opens:
             raise TooLate(f"tickets for this survey were given out until {opens:%Y-%m-%d %H:%M} UTC", opens)
         return True
 
-    def brought(self, address: Address, survey: Survey) -> Ticket | None:
+    def link_ticket(self, address: Address, survey: Survey) -> Ticket | None:
         """Return the ticket of the link if this device has none of its own; None otherwise.
 
         The person who made that ticket could recognise the report.
@@ -194,35 +207,35 @@ class Device:
         spending = self.ledger.read()
         entry = self.entry(address, survey, spending)
         if not self.awaits_issuer(address, survey):
-            if ticket := self.brought(address, survey):
+            if ticket := self.link_ticket(address, survey):
                 entry = self.ledger.keep(survey, address.server, ticket)
-            return _held(entry)
-        spending.check(survey, address.server, self.limit, self.server_limit)
-        if entry.blinding and address.invitation not in (None, entry.code):
+            return _require_ticket(entry)
+        spending.charge(survey, address.server, self.limit, self.server_limit)
+        if entry.ticket_request and address.invitation not in (None, entry.code):
             try:
                 return self._take(address, survey, entry)
-            except Refused as refusal:
-                if refusal.code not in NO_TICKET:
+            except ServerRefusal as refusal:
+                if refusal.code not in REFUSALS:
                     raise
-                self.ledger.drop(survey.digest, entry.blinding)
+                self.ledger.drop(survey.digest, entry.ticket_request)
         entry = self.ledger.take(survey, address.server, address.invitation or "", self.random_bytes)
         return entry.ticket or self._take(address, survey, entry)
 
     def _take(self, address: Address, survey: Survey, entry: Entry) -> Ticket:
         """Send the pending ticket request, store the ticket and return it. Every attempt sends the same bytes."""
-        if survey.tickets is None or entry.blinding is None:
-            return _held(entry)
-        blinded = to_text(entry.blinding.blinded(survey.tickets.key, survey.digest))
+        if survey.tickets is None or entry.ticket_request is None:
+            return _require_ticket(entry)
+        blinded = to_base64url(entry.ticket_request.blind_message(survey.tickets.key, survey.digest))
         signature = post(
             address.issuer(survey),
             f'{{"survey":"{survey.digest}","blinded":"{blinded}"}}'.encode(),
-            _signature,
+            _parse_signature,
             headers={"Candor-Invitation": entry.code},
             attempts=ATTEMPTS,
             pause=self.clock.pause,
         )
-        ticket = entry.blinding.unblind(survey.tickets.key, survey.digest, signature)
-        return _held(self.ledger.keep(survey, address.server, ticket))
+        ticket = entry.ticket_request.unblind(survey.tickets.key, survey.digest, signature)
+        return _require_ticket(self.ledger.keep(survey, address.server, ticket))
 
     def make(self, address: Address, survey: Survey, answers: Mapping[str, Any]) -> tuple[Entry, bool]:
         """Return the entry with this device's only report to a survey, and whether this call made the report.
@@ -239,7 +252,7 @@ class Device:
             random_bytes=self.random_bytes,
         )
 
-    def send(self, address: Address, survey: Survey, entry: Entry, begun: float) -> str:
+    def send(self, address: Address, survey: Survey, entry: Entry, start: float) -> str:
         """Send the report of an entry at a whole second after `start`, and return its status.
 
         After acknowledgement the report is deleted from the ledger; its charge stays. It is deleted too if another
@@ -247,37 +260,37 @@ class Device:
         """
         if entry.stored:
             return "already_stored"
-        self.clock.until_whole_second(begun)
+        self.clock.wait_for_second(start)
         try:
             status = _submit(address, entry.report(survey.digest), ATTEMPTS, self.clock)
-        except Refused as refusal:
+        except ServerRefusal as refusal:
             if entry.ticket and refusal.code == "id_taken":  # another report with this ticket was stored
-                self._end(survey)
+                self._forget_report(survey)
             raise
-        self._end(survey)
+        self._forget_report(survey)
         return status
 
-    def _end(self, survey: Survey) -> None:
+    def _forget_report(self, survey: Survey) -> None:
         with suppress(LedgerError):  # the server's reply matters more; the same bytes may be sent again
             self.ledger.acknowledge(survey.digest)
 
 
 def _submit(address: Address, report: Report, attempts: int, clock: Clock) -> str:
-    return post(f"{address.api}/reports", report.to_json(), _acknowledged, attempts=attempts, pause=clock.pause)
+    return post(f"{address.api}/reports", report.to_json(), _parse_status, attempts=attempts, pause=clock.pause)
 
 
-def _acknowledged(reply: Any) -> str | None:
+def _parse_status(reply: Any) -> str | None:
     status = reply.get("status") if isinstance(reply, dict) else None
     return status if status in ("stored", "already_stored") else None
 
 
-def _signature(reply: Any) -> bytes | None:
+def _parse_signature(reply: Any) -> bytes | None:
     with suppress(KeyError, TypeError, AttributeError, ReportError):
-        return from_text(reply["signature"])
+        return from_base64url(reply["signature"])
     return None
 
 
-def _held(entry: Entry) -> Ticket:
+def _require_ticket(entry: Entry) -> Ticket:
     if entry.ticket is None:
         raise TicketNeeded("there is no ticket: this survey takes none, or this device has used it and forgotten it")
     return entry.ticket

@@ -10,13 +10,13 @@ from collections.abc import Callable
 
 RandomBytes = Callable[[int], bytes]
 
-WHOLE = 2**64
+DENOMINATOR = 2**64
 
 _word = struct.Struct(">Q").unpack
 _half_word = struct.Struct(">I").unpack
 
 
-def take(count: int, random_bytes: RandomBytes) -> bytes:
+def draw_bytes(count: int, random_bytes: RandomBytes) -> bytes:
     """Return exactly `count` random bytes; raise ValueError if the source returns another number of them."""
     data = random_bytes(count)
     if len(data) != count:
@@ -24,17 +24,17 @@ def take(count: int, random_bytes: RandomBytes) -> bytes:
     return data
 
 
-def word(random_bytes: RandomBytes) -> int:
+def draw_word(random_bytes: RandomBytes) -> int:
     """Return a uniform integer from 0 to 2^64 − 1."""
     return int(_word(random_bytes(8))[0])
 
 
-def coin(threshold: int, random_bytes: RandomBytes) -> bool:
+def flip_coin(threshold: int, random_bytes: RandomBytes) -> bool:
     """Return True (heads) with probability threshold/2^64."""
-    return word(random_bytes) < threshold
+    return draw_word(random_bytes) < threshold
 
 
-def below(bound: int, random_bytes: RandomBytes) -> int:
+def draw_below(bound: int, random_bytes: RandomBytes) -> int:
     """Return a uniform integer from 0 to bound − 1, by rejection sampling."""
     while True:
         (x,) = _half_word(random_bytes(4))

@@ -20,8 +20,8 @@ from urllib.parse import urlsplit
 from candor_client.definition import Survey
 from candor_client.errors import OtherServer
 from candor_client.mechanisms import round_up
-from candor_client.report import Report, from_text, to_text
-from candor_client.ticket import MODULUS_BYTES, Blinding, Ticket
+from candor_client.report import Report, from_base64url, to_base64url
+from candor_client.ticket import MODULUS_BYTES, Ticket, TicketRequest
 from candor_client.verify import check_limit, verify
 
 Limit = float | str | Decimal | None
@@ -29,8 +29,8 @@ Limit = float | str | Decimal | None
 SURVEY_LIMIT = 8  # ε for all versions of a survey, and all groups of a study
 SERVER_LIMIT = 24  # ε for all surveys of one host
 
-TEXTS = ("slug", "study", "server", "day")
-BYTES = ("prefix", "salt", "r", "signature", "id", "bits")  # base64url; deleted on acknowledgement
+TEXT_KEYS = ("slug", "study", "server", "day")
+BYTES_KEYS = ("prefix", "salt", "r", "signature", "id", "bits")  # base64url; deleted on acknowledgement
 
 
 @dataclass(frozen=True)
@@ -72,9 +72,9 @@ class Entry:
         return self.study or self.slug
 
     @property
-    def blinding(self) -> Blinding | None:
+    def ticket_request(self) -> TicketRequest | None:
         """The secrets of a pending ticket request; None if there is no such request."""
-        return Blinding(self.prefix, self.salt, int.from_bytes(self.r, "big")) if self.r else None
+        return TicketRequest(self.prefix, self.salt, int.from_bytes(self.r, "big")) if self.r else None
 
     @property
     def ticket(self) -> Ticket | None:
@@ -85,12 +85,12 @@ class Entry:
         """Return the report of this entry; every attempt sends the same report."""
         return Report(digest, self.id, self.bits, self.ticket)
 
-    def taking(self, code: str, blinding: Blinding) -> "Entry":
+    def with_ticket_request(self, code: str, blinding: TicketRequest) -> "Entry":
         """Return the entry with an invitation code and the secrets of a ticket request, so that it can be repeated."""
         r = blinding.r.to_bytes(MODULUS_BYTES, "big")
         return replace(self, code=code, prefix=blinding.prefix, salt=blinding.salt, r=r)
 
-    def holding(self, ticket: Ticket) -> "Entry":
+    def with_ticket(self, ticket: Ticket) -> "Entry":
         """Return the entry with a ticket, and without the invitation and the secrets of its request."""
         return replace(self.without_ticket(), prefix=ticket.prefix, signature=ticket.signature)
 
@@ -98,41 +98,41 @@ class Entry:
         """Return the entry without a ticket or a ticket request."""
         return replace(self, code="", prefix=b"", salt=b"", r=b"", signature=b"")
 
-    def making(self, report: Report, epsilon: Decimal, day: str) -> "Entry":
+    def with_report(self, report: Report, epsilon: Decimal, day: str) -> "Entry":
         """Return the entry with its report, its charge and the day."""
         return replace(self, id=report.id, bits=report.bits, epsilon=epsilon, day=day)
 
-    def acknowledged(self) -> "Entry":
+    def without_report(self) -> "Entry":
         """Return the entry after acknowledgement: survey, server, day and charge, without the report."""
         return Entry(self.slug, self.study, self.server, self.epsilon, self.day, stored=True)
 
     def to_json(self) -> dict[str, Any]:
         """Return the entry as JSON, without its empty values."""
-        value: dict[str, Any] = {key: getattr(self, key) for key in TEXTS}
+        value: dict[str, Any] = {key: getattr(self, key) for key in TEXT_KEYS}
         value |= {"epsilon": f"{self.epsilon:f}", "stored": self.stored}
         value |= {"asked": self.asked} if self.asked is not None else {}
         value |= {"code": self.code} if self.code else {}
-        return value | {key: to_text(data) for key in BYTES if (data := getattr(self, key))}
+        return value | {key: to_base64url(data) for key in BYTES_KEYS if (data := getattr(self, key))}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "Entry":
         """Return the entry from JSON; raise ValueError, TypeError, KeyError or ArithmeticError if it is malformed."""
-        allowed = {*TEXTS, *BYTES, "epsilon", "stored", "asked", "code"}
+        allowed = {*TEXT_KEYS, *BYTES_KEYS, "epsilon", "stored", "asked", "code"}
         if unknown := value.keys() - allowed:
             raise ValueError(f"unknown key {min(unknown)[:40]!r}")
-        fields: dict[str, Any] = {key: value[key] for key in (*TEXTS, "stored")}
+        fields: dict[str, Any] = {key: value[key] for key in (*TEXT_KEYS, "stored")}
         fields |= {key: value[key] for key in ("asked", "code") if key in value}
-        fields |= {key: from_text(value[key]) for key in BYTES if key in value}
+        fields |= {key: from_base64url(value[key]) for key in BYTES_KEYS if key in value}
         return cls(**fields, epsilon=Decimal(value["epsilon"]))
 
 
 @dataclass(frozen=True)
-class Book:
+class Spending:
     """The content of a ledger: its entries by the digest of their definition."""
 
     entries: Mapping[str, Entry]
 
-    def find(self, survey: Survey, server: str) -> Entry:
+    def find_entry(self, survey: Survey, server: str) -> Entry:
         """Return the entry of a survey, or a new one; raise OtherServer if a ticket or report is for another server."""
         entry = self.entries.get(survey.digest, Entry(survey.slug, survey.study, server))
         if entry.server == server or entry.stored:
@@ -144,18 +144,18 @@ class Book:
             "where it could tell who you are there"
         )
 
-    def with_entry(self, digest: str, entry: Entry) -> "Book":
+    def with_entry(self, digest: str, entry: Entry) -> "Spending":
         """Return the content with one entry added or replaced."""
-        return Book({**self.entries, digest: entry})
+        return Spending({**self.entries, digest: entry})
 
-    def spent(self) -> Decimal:
+    def total(self) -> Decimal:
         """Return the total ε spent."""
-        return total(self.entries.values())
+        return sum_charges(self.entries.values())
 
     def spent_on_survey(self, survey: Survey, server: str) -> Decimal:
         """Return the ε spent on all versions of a survey and all groups of its study, at one host."""
         host, name = host_of(server), survey.study or survey.slug
-        return total(
+        return sum_charges(
             entry
             for entry in self.entries.values()
             if entry.host == host and (entry.slug == survey.slug or entry.name == name)
@@ -164,9 +164,9 @@ class Book:
     def spent_on_server(self, server: str) -> Decimal:
         """Return the ε spent on all surveys of one host."""
         host = host_of(server)
-        return total(entry for entry in self.entries.values() if entry.host == host)
+        return sum_charges(entry for entry in self.entries.values() if entry.host == host)
 
-    def check(self, survey: Survey, server: str, limit: Limit, server_limit: Limit) -> Decimal:
+    def charge(self, survey: Survey, server: str, limit: Limit, server_limit: Limit) -> Decimal:
         """Return the charge for answering a survey; raise LimitExceeded if it exceeds a limit."""
         epsilon = round_up(verify(survey))
         check_limit(epsilon, limit, self.spent_on_survey(survey, server))
@@ -179,6 +179,6 @@ def host_of(server: str) -> str:
     return (urlsplit(server).hostname or "").rstrip(".")
 
 
-def total(entries: Iterable[Entry]) -> Decimal:
+def sum_charges(entries: Iterable[Entry]) -> Decimal:
     """Return the exact sum of the charges of some entries."""
     return sum((entry.epsilon for entry in entries), Decimal(0))

@@ -17,7 +17,7 @@ from typing import Any
 
 from candor_client.canonical import check_keys
 from candor_client.errors import BadTicket, DefinitionError
-from candor_client.sampling import RandomBytes, take
+from candor_client.sampling import RandomBytes, draw_bytes
 
 ORIGIN = re.compile(r"https?://(\[[0-9a-f:.]+\]|[a-z0-9]([a-z0-9.-]*[a-z0-9])?)(:[1-9][0-9]{0,4})?")
 MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}Z")
@@ -46,11 +46,11 @@ def parse_tickets(value: Any, path: str) -> Tickets:
     issuer = value.get("issuer", "")
     if "issuer" in value and (not isinstance(issuer, str) or not ORIGIN.fullmatch(issuer)):
         raise DefinitionError("bad_value", f"{path}.issuer", "must be an origin such as https://example.org")
-    opens = _moment(value["from"], f"{path}.from") if "from" in value else None
-    return Tickets(_modulus(value["key"], f"{path}.key"), issuer, opens)
+    opens = _parse_moment(value["from"], f"{path}.from") if "from" in value else None
+    return Tickets(_parse_modulus(value["key"], f"{path}.key"), issuer, opens)
 
 
-def _modulus(value: Any, path: str) -> int:
+def _parse_modulus(value: Any, path: str) -> int:
     if isinstance(value, str) and re.fullmatch("[A-Za-z0-9_-]{512}", value):
         key = int.from_bytes(base64.urlsafe_b64decode(value), "big")
         if key.bit_length() == MODULUS_BITS and key % 2:
@@ -58,7 +58,7 @@ def _modulus(value: Any, path: str) -> int:
     raise DefinitionError("bad_value", path, f"must be an odd number of exactly {MODULUS_BITS} bits, as base64url")
 
 
-def _moment(value: Any, path: str) -> datetime:
+def _parse_moment(value: Any, path: str) -> datetime:
     try:
         if isinstance(value, str) and MOMENT.fullmatch(value):
             return datetime.strptime(value, "%Y-%m-%dT%H:%MZ").replace(tzinfo=UTC)
@@ -81,7 +81,7 @@ class Ticket:
 
 
 @dataclass(frozen=True)
-class Blinding:
+class TicketRequest:
     """The secrets of a ticket request, known to this device only; repeating them gives the same ticket."""
 
     prefix: bytes
@@ -89,17 +89,17 @@ class Blinding:
     r: int
 
     @classmethod
-    def draw(cls, key: int, random_bytes: RandomBytes) -> "Blinding":
+    def draw(cls, key: int, random_bytes: RandomBytes) -> "TicketRequest":
         """Draw 32 bytes of prefix, 48 of salt and 384 of r; r is drawn again until it is invertible modulo n."""
-        prefix, salt = take(PREFIX_BYTES, random_bytes), take(SALT_BYTES, random_bytes)
+        prefix, salt = draw_bytes(PREFIX_BYTES, random_bytes), draw_bytes(SALT_BYTES, random_bytes)
         while True:
-            r = int.from_bytes(take(MODULUS_BYTES, random_bytes), "big")
+            r = int.from_bytes(draw_bytes(MODULUS_BYTES, random_bytes), "big")
             if 0 < r < key and gcd(r, key) == 1:
                 return cls(prefix, salt, r)
 
-    def blinded(self, key: int, digest: str) -> bytes:
+    def blind_message(self, key: int, digest: str) -> bytes:
         """Return the blinded message, which is sent to be signed."""
-        return blind(key, message(self.prefix, digest), self.salt, self.r)
+        return blind_message(key, message(self.prefix, digest), self.salt, self.r)
 
     def unblind(self, key: int, digest: str, blind_signature: bytes) -> Ticket:
         """Return the ticket from the issuer's blind signature; raise BadTicket if the signature is not valid."""
@@ -116,7 +116,7 @@ def ticket_id(prefix: bytes) -> bytes:
     return hashlib.sha256(b"candor ticket\0" + prefix).digest()[:ID_BYTES]
 
 
-def blind(key: int, message: bytes, salt: bytes, r: int) -> bytes:
+def blind_message(key: int, message: bytes, salt: bytes, r: int) -> bytes:
     """Return the encoded message times r^e, which is uniform for every message (RFC 9474 §4.2).
 
     Raise BadTicket if the encoded message shares a factor with the key.

@@ -15,13 +15,13 @@ from collections.abc import Callable, Mapping
 from typing import IO, Any, TypeVar
 
 from candor_client.definition import LARGEST_DEFINITION
-from candor_client.errors import BadAddress, CandorError, Refused, Unreachable
+from candor_client.errors import BadAddress, CandorError, ServerRefusal, Unreachable
 
 TIMEOUT = 20.0
 ATTEMPTS = 3
 HEADERS = {"Accept": "application/json", "User-Agent": "candor-client"}
 
-Understood = TypeVar("Understood")
+Reply = TypeVar("Reply")
 
 
 def get(url: str, *, headers: Mapping[str, str] | None = None, most: int = LARGEST_DEFINITION) -> bytes:
@@ -35,12 +35,12 @@ def get(url: str, *, headers: Mapping[str, str] | None = None, most: int = LARGE
 def post(
     url: str,
     body: bytes,
-    understand: Callable[[Any], Understood | None],
+    parse: Callable[[Any], Reply | None],
     *,
     headers: Mapping[str, str] | None = None,
     attempts: int,
     pause: Callable[[float], None],
-) -> Understood:
+) -> Reply:
     """Send bytes and return the reply as read by `parse`; raise TransportError.
 
     The same bytes are sent again, up to `attempts` times, while the server is unreachable or `parse` returns None.
@@ -55,7 +55,7 @@ def post(
             status, reply = _exchange(request)
             if status >= 300:
                 raise _problem(status, reply)
-            if (result := understand(_json(reply))) is not None:
+            if (result := parse(_parse_json(reply))) is not None:
                 return result
             raise Unreachable(f"the server answered {status}, but did not acknowledge what was sent")
         except Unreachable:
@@ -64,14 +64,14 @@ def post(
     raise ValueError("attempts must be at least 1")
 
 
-def _json(body: bytes) -> Any:
+def _parse_json(body: bytes) -> Any:
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
         return None
 
 
-def _problem(status: int, body: bytes) -> Refused | Unreachable | BadAddress:
+def _problem(status: int, body: bytes) -> ServerRefusal | Unreachable | BadAddress:
     try:
         problem = json.loads(body)
         code, detail = str(problem["code"]), str(problem.get("detail") or problem["title"])
@@ -82,7 +82,7 @@ def _problem(status: int, body: bytes) -> Refused | Unreachable | BadAddress:
         return BadAddress(f"the server redirects elsewhere ({status}); nothing is sent but where you said")
     if status >= 500 or status == 429:
         return Unreachable(f"the server cannot take it now ({status}: {detail}); try again later, nothing is lost")
-    return Refused(status, code[:60], f"the server refused ({status}): {detail}")
+    return ServerRefusal(status, code[:60], f"the server refused ({status}): {detail}")
 
 
 def _exchange(request: urllib.request.Request, most: int = LARGEST_DEFINITION) -> tuple[int, bytes]:
@@ -95,7 +95,7 @@ def _exchange(request: urllib.request.Request, most: int = LARGEST_DEFINITION) -
 
     def run() -> None:
         try:
-            outcome.put(_talk(request, most))
+            outcome.put(_send_request(request, most))
         except Exception as error:  # the waiting thread raises it
             outcome.put(error)
 
@@ -113,7 +113,7 @@ def _exchange(request: urllib.request.Request, most: int = LARGEST_DEFINITION) -
     return result
 
 
-def _talk(request: urllib.request.Request, most: int) -> tuple[int, bytes]:
+def _send_request(request: urllib.request.Request, most: int) -> tuple[int, bytes]:
     proxies: dict[str, str] | None = {} if request.type == "http" else None  # plain http stays on this machine
     opener = urllib.request.build_opener(urllib.request.ProxyHandler(proxies), _SameOrigin())
     try:

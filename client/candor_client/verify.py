@@ -16,7 +16,7 @@ SLACK = Decimal("1e-9")
 
 def verify(survey: Survey, limit: float | str | Decimal | None = None) -> Decimal:
     """Return the exact ε of a survey; raise ClaimExceeded or LimitExceeded if it is above the claim or the limit."""
-    epsilon = spend((field.mechanism.epsilon for field in survey.fields), ask=survey.ask)
+    epsilon = compose_losses((field.mechanism.epsilon for field in survey.fields), ask=survey.ask)
     if epsilon > survey.epsilon + SLACK:
         raise ClaimExceeded(
             f"this survey claims ε = {survey.epsilon}, but its integers spend {round_up(epsilon)}; do not answer it"
@@ -25,7 +25,7 @@ def verify(survey: Survey, limit: float | str | Decimal | None = None) -> Decima
     return epsilon
 
 
-def spend(losses: Iterable[Decimal], *, ask: bool) -> Decimal:
+def compose_losses(losses: Iterable[Decimal], *, ask: bool) -> Decimal:
     """Return the sum of the fields' losses, or the largest loss if a device answers only one field (`ask`)."""
     with localcontext(EXACT):
         return max(losses, default=Decimal(0)) if ask else sum(losses, Decimal(0))

@@ -1,21 +1,23 @@
-// What a person said, as integers: answers → indices → symbols. All three are BigInts.
+// Answers as integers: an answer becomes an index, and an index becomes a symbol. Both are BigInts.
 //
-// An *index* is exact and private to the device: an option's position, a set's mask, or a number's position on its
-// grid, found through decimal text and never through binary floats. Numbers with `levels` are then rounded at random
-// to a level, which is the *symbol*; elsewhere index and symbol are the same.
+// An *index* is exact and private to the device: an option's position, a set's mask, or a number's position on its grid.
+// Numbers are read as decimal text and never as binary floats.
+// A number with `levels` is then rounded at random to a level, which is the *symbol*. Otherwise index and symbol are equal.
 
-import { needed } from "./definition.js";
+import { questionIdsFor } from "./definition.js";
 import { check } from "./errors.js";
 import { typeOf } from "./question.js";
 
 /** @import { Field, Survey } from "./definition.js" */
 /** @import { Question } from "./question.js" */
 /** @import { RandomBytes } from "./sampling.js" */
-/** @typedef {Record<string, unknown>} Answers by id of the question; null or undefined is no answer */
+/** @typedef {Record<string, unknown>} Answers by id of the question; null or undefined means no answer */
 /** @typedef {Record<string, bigint>} Indices by id of the question */
 
 /**
- * The index of every question; if one field is asked, only it and its filters need an answer.
+ * Return the index of every question by its id; throw bad_answer.
+ *
+ * If `asked` is the index of a field, only the questions of that field and their filters need an answer.
  * @param {Survey} survey
  * @param {Answers} answers
  * @param {number | null} [asked]
@@ -23,7 +25,7 @@ import { typeOf } from "./question.js";
 export function encode(survey, answers, asked = null) {
 	const ids = new Set(survey.questions.map(({ id }) => id));
 	for (const id of Object.keys(answers)) check(ids.has(id), "bad_answer", id);
-	const wanted = asked === null ? ids : needed(survey, asked);
+	const required = asked === null ? ids : questionIdsFor(survey, asked);
 	/** @type {Indices} */
 	const indices = {};
 	/** @type {Record<string, string[]>} */
@@ -33,9 +35,9 @@ export function encode(survey, answers, asked = null) {
 		const type = typeOf(question.type);
 		const answer = Object.hasOwn(answers, id) ? answers[id] : null;
 		const given = answer !== null && answer !== undefined;
-		check(given || question.optional || !wanted.has(id), "bad_answer", id);
+		check(given || question.optional || !required.has(id), "bad_answer", id);
 		let index = given ? type.indexOf(question, answer) : type.unanswered(question);
-		if (!shown(question, picked)) index = type.unanswered(question);
+		if (!isVisible(question, picked)) index = type.unanswered(question);
 		indices[id] = index;
 		picked[id] = type.labelsOf(question, index);
 	}
@@ -43,16 +45,21 @@ export function encode(survey, answers, asked = null) {
 }
 
 /**
- * Whether the labels picked so far show this question; a hidden question has picked none.
+ * Return whether a question is visible after the labels that were picked for earlier questions.
+ *
+ * No labels are picked for a hidden question.
  * @param {Question} question
  * @param {Record<string, string[]>} picked
  */
-export function shown({ showIf }, picked) {
+export function isVisible({ showIf }, picked) {
 	return !showIf || showIf.labels.some((label) => picked[showIf.question].includes(label));
 }
 
 /**
- * The field's symbol: rounding draws in question order, then the place among the possible combinations.
+ * Return the symbol of a field from the indices of its questions.
+ *
+ * Numbers are rounded at random, in the order of the questions. The symbol of a joint field is the position of the result
+ * among the possible combinations.
  * @param {Field} field
  * @param {bigint[]} indices
  * @param {RandomBytes} randomBytes
@@ -62,7 +69,7 @@ export function symbolOf(field, indices, randomBytes) {
 		typeOf(question.type).symbolOf(question, indices[i], randomBytes),
 	);
 	if (field.cells.length === 0) return digits[0];
-	// a table of all, so that no combination is found sooner than another
+	// a map, so that each combination is found in the same time
 	const symbols = new Map(field.cells.map((cell, symbol) => [String(cell), BigInt(symbol)]));
 	return /** @type {bigint} */ (symbols.get(String(digits)));
 }

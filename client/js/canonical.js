@@ -1,18 +1,18 @@
-// Canonical JSON: one spelling for every definition, so that a digest names one meaning.
+// Canonical JSON: one spelling for every definition, so that a digest identifies one meaning.
 //
 // UTF-8, sorted keys, no spaces, no floats, integers below 2^53, no duplicate keys. Bytes that differ from their own
-// re-serialization are refused, never repaired. Text is kept as it came (no Unicode normalization), but lone
-// surrogates, control characters and bidirectional overrides are refused: what a person reads is what is there. So are
-// invisible characters, as of 0.9: two texts that look alike are alike.
-// Python also tells the path to a fault; here its code must do.
+// re-serialization are refused, never repaired. Text is not normalized. Lone surrogates, control characters and
+// bidirectional overrides are refused, so that a reader sees the text as it is. As of 0.9 invisible characters are refused
+// too, so that two texts that look alike are equal.
+// Errors in Python have the path to the fault too; here they have a code only.
 
 import { check } from "./errors.js";
 
 const SURROGATE = /\p{Surrogate}/u;
-const VISIBLE = /\S|\ufeff/; // Python counts no byte order mark as a space; it is refused below, with all that is invisible
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is refused
+const VISIBLE = /\S|\ufeff/; // in Python a byte order mark is no space either; it is refused below as an invisible character
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are refused
 const FORBIDDEN = /[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/;
-// a joiner does something between two of \u0600-\u1fff\u2070-\u{10ffff}, as in Persian and Hindi
+// a joiner is visible between two of \u0600-\u1fff\u2070-\u{10ffff}, as in Persian and Hindi
 const INVISIBLE =
 	/[\u00ad\u115f\u1160\u180e\u200b\u2060-\u2064\u206a-\u206f\u2800\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}]|[\u200c\u200d]([^\u0600-\u1fff\u2070-\u{10ffff}]|$)|(^|[^\u0600-\u1fff\u2070-\u{10ffff}])[\u200c\u200d]/u;
 const THRESHOLD = /^[1-9][0-9]{0,19}$/;
@@ -20,8 +20,9 @@ const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 const FRACTIONAL = /^-?(0|[1-9][0-9]{0,15})\.[0-9]{0,15}[1-9]$/;
 
 /**
- * The canonical text of a value made of objects, lists, text, integers and booleans. All keys that a definition may
- * have are ASCII, which every language sorts alike.
+ * Return the canonical text of a value made of objects, lists, text, integers and booleans.
+ *
+ * All keys of definitions are ASCII, which every programming language sorts in the same order.
  * @param {any} value
  * @returns {string}
  */
@@ -39,21 +40,21 @@ export function dumps(value) {
 }
 
 /**
- * The value of canonical bytes; anything else is refused.
+ * Return the value of canonical bytes; throw not_canonical for any other bytes.
  * @param {Uint8Array} source
  * @returns {any}
  */
 export function loads(source) {
 	let value;
-	let same = false;
+	let exact = false;
 	try {
 		const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(source);
 		value = JSON.parse(text);
-		same = dumps(value) === text;
+		exact = dumps(value) === text;
 	} catch {
-		// not UTF-8, not JSON, or nested too deep: not the same in any case
+		// not UTF-8, not JSON, or nested too deep
 	}
-	check(same, "not_canonical");
+	check(exact, "not_canonical");
 	return value;
 }
 
@@ -67,69 +68,69 @@ export const matches = (value, pattern) => typeof value === "string" && pattern.
 export const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
 
 /**
- * Non-empty text that shows on a screen what it holds.
+ * Return a value that is non-empty text without control characters; throw bad_value for any other.
  * @param {any} value
  * @returns {string}
  */
-export function plainText(value) {
+export function parseText(value) {
 	check(matches(value, VISIBLE) && !matches(value, FORBIDDEN));
 	return value;
 }
 
 /**
- * Whether there is an invisible character anywhere in a value: in its canonical text they stand as they are.
+ * Return whether any text of a value has an invisible character; canonical text does not escape them.
  * @param {any} value
  */
 export const hasInvisible = (value) => INVISIBLE.test(dumps(value));
 
 /**
- * The texts under those of the keys that an object has.
+ * Check the texts under those keys that an object has; throw bad_value.
  * @param {any} value
  * @param {string[]} keys
  */
-export function plainTexts(value, keys) {
-	for (const key of present(value, keys)) plainText(value[key]);
+export function parseTexts(value, keys) {
+	for (const key of present(value, keys)) parseText(value[key]);
 }
 
 /**
- * Those of the keys that an object has; none of them is one that every object has.
+ * Return those keys that an object has; none of them may be a key of Object.prototype.
  * @param {object} value
  * @param {string[]} keys
  */
 export const present = (value, keys) => keys.filter((key) => key in value);
 
 /**
- * An integer from low to high.
+ * Return an integer from low to high; throw bad_value for any other value.
  * @param {any} value
  * @param {number} low
  * @param {number} [high]
  * @returns {number}
  */
-export function integer(value, low, high = Number.MAX_SAFE_INTEGER) {
+export function parseInteger(value, low, high = Number.MAX_SAFE_INTEGER) {
 	check(Number.isInteger(value) && value >= low && value <= high);
 	return value;
 }
 
 /**
- * A probability times 2^64, as a decimal string: 1 to 2^64 − 1.
+ * Return a probability times 2^64 from a decimal string, 1 to 2^64 − 1; throw bad_value for any other.
  * @param {any} value
  */
-export function threshold(value) {
+export function parseThreshold(value) {
 	check(matches(value, THRESHOLD) && BigInt(value) < 1n << 64n);
 	return BigInt(value);
 }
 
 /**
- * A decimal in its one spelling: an integer if whole, else text such as "0.25". It is kept as text.
+ * Return a decimal, as text, from an integer or from text such as "0.25"; throw bad_value for any other spelling.
  * @param {unknown} value
  */
-export function decimal(value) {
+export function parseDecimal(value) {
 	check(Number.isInteger(value) || matches(value, FRACTIONAL));
 	return String(value);
 }
 
 /**
- * An object with these keys and no others.
+ * Check that a value is an object with these keys and no others; throw unknown_key or missing_key.
  * @param {any} value
  * @param {string[]} required
  * @param {string[]} [optional]
@@ -141,32 +142,32 @@ export function checkKeys(value, required, optional = []) {
 }
 
 /**
- * A list of at least so many.
+ * Return a list with at least `least` items; throw bad_value for any other value.
  * @param {unknown} value
  * @param {number} least
  */
-export function items(value, least) {
+export function parseList(value, least) {
 	check(Array.isArray(value) && value.length >= least);
 	return value;
 }
 
 /**
- * Texts that differ from one another.
+ * Return a list of texts that all differ; throw bad_value for any other value.
  * @param {unknown} value
  * @param {number} least
  */
-export function labelsAt(value, least) {
-	const labels = items(value, least).map(plainText);
+export function parseLabels(value, least) {
+	const labels = parseList(value, least).map(parseText);
 	check(new Set(labels).size === labels.length);
 	return labels;
 }
 
 /**
- * A slug or an id.
+ * Return a slug or an id; throw bad_value if it is neither.
  * @param {any} value
  * @returns {string}
  */
-export function nameAt(value) {
+export function parseName(value) {
 	check(matches(value, NAME));
 	return value;
 }

@@ -1,21 +1,21 @@
-// The definition of a survey: public, immutable, named by the SHA-256 of its bytes.
+// The definition of a survey: public, immutable, identified by the SHA-256 of its bytes.
 //
-// `Survey.fromJson` is the border: it refuses everything malformed, and what it returns can be trusted to be
-// well-formed. Whether it is private enough is another question, for `verify`.
+// `Survey.fromJson` refuses every malformed definition. Each Survey it returns is well-formed.
+// `verify` checks whether the survey is private enough.
 
 import {
 	checkKeys,
-	decimal,
 	dumps,
 	hasInvisible,
-	integer,
-	items,
 	loads,
 	matches,
-	nameAt,
-	plainTexts,
+	parseDecimal,
+	parseInteger,
+	parseList,
+	parseName,
+	parseTexts,
 } from "./canonical.js";
-import { completion, language, sections, translations } from "./display.js";
+import { parseCompletion, parseLanguage, parseSections, parseTranslations } from "./display.js";
 import { check } from "./errors.js";
 import { kindOf, parse as parseMechanism } from "./mechanisms/index.js";
 import { parseQuestions, typeOf } from "./question.js";
@@ -30,8 +30,8 @@ const LARGEST_DEFINITION = 256_000;
 const LARGEST_BITS = 47_000; // bytes of a report's bits
 const MOST_LABELS = 1024; // options of a choice or multiple, points of a scale
 const MOST_FIELDS = 4096;
-const MOST_WORK = 2 ** 20; // symbols that a device may have to look at, over all fields
-const MOST_CELLS = 65_536; // combinations of one joint field, those that cannot occur included
+const MOST_WORK = 2 ** 20; // symbols that a device may have to process, over all fields
+const MOST_CELLS = 65_536; // combinations of one joint field, including impossible ones
 const MOST_CHANCES = 10 ** 6;
 
 const PROSE = ["description", "consent", "contact", "thanks"];
@@ -43,12 +43,12 @@ const YEAR = /^(?!0000)[0-9]{4}-/;
 const MODULUS = /^[g-z0-9_-][A-Za-z0-9_-]{510}[BDFHJLNPRTVXZbdfhjlnprtvxz13579_]$/;
 
 /**
- * Who may answer: whoever has a ticket signed with this key. `from` is when reports begin, if later.
+ * The terms of a survey by invitation: the key that signs tickets, the issuer, and when answering begins (`from`).
  * @typedef {{ key: string, issuer?: string, from?: string }} Tickets
  */
 
 /**
- * What is randomized once: one question, or the possible combinations of several.
+ * A unit of randomization: one question, or the possible combinations of several.
  * @typedef {object} Field
  * @property {Question[]} questions
  * @property {Mechanism} mechanism
@@ -57,8 +57,10 @@ const MODULUS = /^[g-z0-9_-][A-Za-z0-9_-]{510}[BDFHJLNPRTVXZbdfhjlnprtvxz13579_]
  */
 
 /**
- * The combinations that can occur, in order, the first question most significant. A question that another of them hides
- * has no answer; if the other lies outside, anything may have happened.
+ * Return the combinations that can occur, in order, the first question most significant.
+ *
+ * A question has no answer if another of these questions hides it. If its condition is on a question outside the field,
+ * every combination is possible.
  * @param {Question[]} questions
  */
 export function possibleCells(questions) {
@@ -71,16 +73,16 @@ export function possibleCells(questions) {
 		/** @param {bigint[]} digits */
 		const labels = (digits) => typeOf(questions[place].type).labelsOf(questions[place], digits[place]);
 		/** @param {bigint[]} digits */
-		const hidden = (digits) => place >= 0 && !labels(digits).some((label) => showIf?.labels.includes(label));
-		cells = cells.flatMap((digits) => (hidden(digits) ? none : all).map((digit) => [...digits, digit]));
+		const isHidden = (digits) => place >= 0 && !labels(digits).some((label) => showIf?.labels.includes(label));
+		cells = cells.flatMap((digits) => (isHidden(digits) ? none : all).map((digit) => [...digits, digit]));
 	}
 	return cells;
 }
 
 /**
- * A well-formed definition. `epsilon` is what it claims; `verify` computes what it spends.
+ * A well-formed definition. `epsilon` is the claimed budget; `verify` computes the budget that is spent.
  * @typedef {object} Survey
- * @property {string} digest the name of this definition: SHA-256 of its bytes, in hexadecimal
+ * @property {string} digest the SHA-256 of the definition's bytes, in hexadecimal
  * @property {string} slug
  * @property {string} title
  * @property {string} [description]
@@ -88,7 +90,7 @@ export function possibleCells(questions) {
  * @property {string} [contact]
  * @property {string} language
  * @property {number | string} epsilon
- * @property {1} [ask] whether a device answers one field only, which it draws
+ * @property {1} [ask] whether a device answers only one field, drawn at random
  * @property {Question[]} questions
  * @property {Field[]} fields
  * @property {Section[]} [sections]
@@ -103,7 +105,7 @@ export function possibleCells(questions) {
  */
 export const Survey = {
 	/**
-	 * Parse canonical bytes.
+	 * Return the survey of canonical bytes; throw CandorError if they are malformed.
 	 * @param {Uint8Array} source
 	 * @returns {Survey}
 	 */
@@ -114,14 +116,16 @@ export const Survey = {
 };
 
 /**
- * The ids of the questions that a device puts to ask one field: its own, and as filters those on which they depend.
+ * Return the ids of the questions that a device asks for one field.
+ *
+ * These are the field's own questions and, as filters, the questions on which they depend.
  * @param {Survey} survey
  * @param {number} asked
  */
-export function needed({ questions, fields }, asked) {
-	const wanted = new Set(fields[asked].questions.map(({ id }) => id));
-	for (const { id, showIf } of [...questions].reverse()) if (showIf && wanted.has(id)) wanted.add(showIf.question);
-	return wanted;
+export function questionIdsFor({ questions, fields }, asked) {
+	const ids = new Set(fields[asked].questions.map(({ id }) => id));
+	for (const { id, showIf } of [...questions].reverse()) if (showIf && ids.has(id)) ids.add(showIf.question);
+	return ids;
 }
 
 /**
@@ -131,30 +135,30 @@ export function needed({ questions, fields }, asked) {
 function parseSurvey(value, digest) {
 	checkKeys(value, ["format", "slug", "title", "epsilon", "questions", "fields"], [...PROSE, ...MORE]);
 	check(value.format === FORMAT);
-	plainTexts(value, ["title", "group", ...PROSE]);
-	nameAt(value.slug);
+	parseTexts(value, ["title", "group", ...PROSE]);
+	parseName(value.slug);
 	check("study" in value === "group" in value);
-	if ("study" in value) check(value.slug.startsWith(`${nameAt(value.study)}-`));
-	check(Number(decimal(value.epsilon)) > 0 && CLAIM.test(value.epsilon));
-	if ("ask" in value) integer(value.ask, 1, 1);
-	const tongue = "language" in value ? language(value.language, "en") : "en";
+	if ("study" in value) check(value.slug.startsWith(`${parseName(value.study)}-`));
+	check(Number(parseDecimal(value.epsilon)) > 0 && CLAIM.test(value.epsilon));
+	if ("ask" in value) parseInteger(value.ask, 1, 1);
+	const tag = "language" in value ? parseLanguage(value.language, "en") : "en";
 	const questions = parseQuestions(value.questions);
 	const fields = parseFields(value.fields, questions, "ask" in value);
-	if ("sections" in value) sections(value.sections, questions);
-	if ("completion" in value) completion(value.completion);
+	if ("sections" in value) parseSections(value.sections, questions);
+	if ("completion" in value) parseCompletion(value.completion);
 	if ("tickets" in value) parseTickets(value.tickets);
 	const width = fields.reduce((sum, { mechanism }) => sum + mechanism.width, "ask" in value ? fields.length : 0);
 	const length = Math.ceil(width / 8);
 	check(length <= LARGEST_BITS, "too_large");
-	const survey = { ...value, digest, language: tongue, questions, fields, width, length };
-	if ("translations" in value) translations(value.translations, survey);
+	const survey = { ...value, digest, language: tag, questions, fields, width, length };
+	if ("translations" in value) parseTranslations(value.translations, survey);
 	check(fields.length <= MOST_FIELDS && questions.every(({ labels }) => labels.length <= MOST_LABELS), "too_large");
 	check(!hasInvisible(value));
 	return survey;
 }
 
 /**
- * The fields, which hold every question once; what a device may have to work is counted before it is done.
+ * Return the fields, which hold every question once; the work of a device is estimated before any of it is done.
  * @param {unknown} value
  * @param {Question[]} questions
  * @param {boolean} ask
@@ -162,12 +166,12 @@ function parseSurvey(value, digest) {
 function parseFields(value, questions, ask) {
 	const free = new Set(questions.map(({ id }) => id));
 	let work = 0n;
-	const fields = items(value, 1).map((raw) => {
+	const fields = parseList(value, 1).map((raw) => {
 		checkKeys(raw, ["mechanism", "questions"], ask ? ["chance"] : []);
-		const chance = "chance" in raw ? integer(raw.chance, 2, MOST_CHANCES) : 1;
-		const named = items(raw.questions, 1);
-		const members = questions.filter(({ id }) => named.includes(id) && free.delete(id));
-		check(dumps(members.map(({ id }) => id)) === dumps(named)); // questions of no other field, in their order
+		const chance = "chance" in raw ? parseInteger(raw.chance, 2, MOST_CHANCES) : 1;
+		const ids = parseList(raw.questions, 1);
+		const members = questions.filter(({ id }) => ids.includes(id) && free.delete(id));
+		check(dumps(members.map(({ id }) => id)) === dumps(ids)); // questions of no other field, in their order
 		const form = raw.mechanism;
 		const { size, effort } = measure(form, members);
 		work += effort;
@@ -182,7 +186,7 @@ function parseFields(value, questions, ask) {
 }
 
 /**
- * The size that a field's mechanism has to have, if it is one question's, and the symbols to look at.
+ * Return the size that a one-question field's mechanism must have, and the number of symbols to process.
  * @param {any} form
  * @param {Question[]} questions
  */
@@ -198,8 +202,8 @@ function measure(form, questions) {
 }
 
 /**
- * The key that signs tickets, who signs if it is another server, and when answering begins. (In Python they are in
- * ticket.py; the rest of which only surveys by invitation load here.)
+ * Check the `tickets` part of a definition. (In Python this is in ticket.py; here only surveys by invitation load
+ * ticket.js.)
  * @param {any} value
  */
 function parseTickets(value) {
@@ -210,7 +214,7 @@ function parseTickets(value) {
 }
 
 /**
- * Whether the calendar has it, and it is spelled so; a browser may take 30 February for 2 March.
+ * Return whether a moment exists in the calendar and is spelled canonically; browsers may read 30 February as 2 March.
  * @param {string} text
  */
 const isMoment = (text) => new Date(text).toJSON() === text.replace("Z", ":00.000Z");

@@ -1,7 +1,7 @@
-// What bits and symbols say, in words, so that a person can see what is sent and what it protects.
+// Descriptions of bits and symbols, so that a respondent can see what is sent and how it is protected.
 //
-// Python speaks English, in a terminal. A page may speak any language, so here the strings come with whoever calls:
-// `speech.say` fills one in, and `speech.language` tells how to write numbers and lists. The numbers are the same.
+// Python prints English in a terminal. A page may use any language, so here the caller provides the strings:
+// `speech.say` fills in a string, and `speech.language` determines the format of numbers and lists. The numbers are equal.
 
 import { typeOf } from "./question.js";
 
@@ -9,12 +9,12 @@ import { typeOf } from "./question.js";
 /** @import { Field } from "./definition.js" */
 /** @import { Speech } from "./question.js" */
 
-const MOST_PEOPLE = 1e9; // above that, a chance is called certainty
-const NEARLY = 1e-12; // so that sixteen digits of one half are not rounded up
-export const SUSPICION = 20; // someone thought: one in so many
+const MOST_PEOPLE = 1e9; // a chance that needs more people to show a doubt is called certainty
+const NEARLY = 1e-12; // so that the rounding error of a float is not rounded up
+export const SUSPICION = 20; // a prior suspicion of one in so many
 
 /**
- * What the bits of a field say: "no", "notes or phone", "phone: yes".
+ * Return a description of the bits of a field: "no", "notes or phone", "phone: yes".
  * @param {Field} field
  * @param {number[]} bits
  * @param {Speech} speech
@@ -22,12 +22,12 @@ export const SUSPICION = 20; // someone thought: one in so many
 export const describe = (field, bits, speech) => field.mechanism.describe(field, bits, speech);
 
 /**
- * What a person said to the questions of a field, before any rounding.
+ * Return the respondent's answers to the questions of a field, before any rounding.
  * @param {Field} field
  * @param {Indices} indices
  * @param {Speech} speech
  */
-export function said(field, indices, speech) {
+export function formatAnswers(field, indices, speech) {
 	const answers = field.questions.map((question) => {
 		const type = typeOf(question.type);
 		const index = indices[question.id];
@@ -37,19 +37,21 @@ export function said(field, indices, speech) {
 }
 
 /**
- * What the device does to an answer, in numbers.
+ * Return a sentence on how the device randomizes an answer, with numbers.
  * @param {Field} field
  * @param {Speech} speech
  */
 export const oddsSentence = (field, speech) => field.mechanism.oddsSentence(field, speech);
 
 /**
- * What a suspicion of one in `suspicion` can become at the most: odds times e^ε, rounded up, out of a hundred people or of
- * as many as leave a doubt; all of them means as good as certain.
+ * Return the most that a suspicion of one in `suspicion` can become, as cases and people.
+ *
+ * The odds grow by a factor of at most e^ε. The result is rounded up. The number of people is 100, or more if 100 would
+ * leave no doubt. Equal numbers mean practical certainty.
  * @param {number} suspicion
  * @param {number} epsilon
  */
-export function ofHundred(suspicion, epsilon) {
+export function posteriorInHundred(suspicion, epsilon) {
 	const after = 1 / (1 + (suspicion - 1) * Math.exp(-epsilon));
 	for (let people = 100; people <= MOST_PEOPLE; people *= 10) {
 		const cases = Math.ceil(people * after - NEARLY);

@@ -1,8 +1,18 @@
-// What a definition holds for the eye alone: sections, a code at the end, translations.
+// The parts of a definition that are only displayed: sections, a completion code, translations.
 //
-// Nothing of it changes what is sent; but it is part of the digest, so everybody is shown the same.
+// They do not change the report. They are part of the digest, so that every respondent sees the same.
 
-import { checkKeys, dumps, isObject, items, labelsAt, matches, plainText, plainTexts, present } from "./canonical.js";
+import {
+	checkKeys,
+	dumps,
+	isObject,
+	matches,
+	parseLabels,
+	parseList,
+	parseText,
+	parseTexts,
+	present,
+} from "./canonical.js";
 import { check } from "./errors.js";
 import { typeOf } from "./question.js";
 
@@ -14,18 +24,18 @@ import { typeOf } from "./question.js";
  * @typedef {{ first: string, title: string, text?: string, grid?: true }} Section
  */
 /**
- * The words of one question in another language; labels are by position, under the key that its type has for them.
- * @typedef {{ text: string, unit?: string } & Record<string, any>} Words
+ * The text of a question in another language; labels are by position, under the key of the question's type.
+ * @typedef {{ text: string, unit?: string } & Record<string, any>} QuestionText
  */
 /**
- * Every text of a survey in another language; questions are by id, sections by position.
+ * All texts of a survey in another language; questions are by id, sections by position.
  * @typedef {object} Translation
  * @property {string} title
  * @property {string} [description]
  * @property {string} [consent]
  * @property {string} [contact]
  * @property {string} [thanks]
- * @property {Record<string, Words>} questions
+ * @property {Record<string, QuestionText>} questions
  * @property {{ title: string, text?: string }[]} [sections]
  */
 /** @typedef {Record<string, Translation>} Translations by language */
@@ -34,23 +44,23 @@ const LANGUAGE = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/;
 const SECURE = /^https:\/\/[\x21-\x7e]+$/;
 
 /**
- * A language tag other than one that goes without saying.
+ * Return a language tag other than the default; throw bad_value for any other value.
  * @param {any} value
  * @param {string} leftOut
  * @returns {string}
  */
-export function language(value, leftOut) {
+export function parseLanguage(value, leftOut) {
 	check(matches(value, LANGUAGE) && value !== leftOut);
 	return value;
 }
 
 /**
- * Headings in the order of the questions, each running to the next.
+ * Check the sections, which are in the order of their questions; throw CandorError.
  * @param {unknown} value
  * @param {Question[]} questions
  */
-export function sections(value, questions) {
-	const all = items(value, 1);
+export function parseSections(value, questions) {
+	const all = parseList(value, 1);
 	/** @type {number[]} */
 	const starts = [];
 	for (const section of all) {
@@ -58,7 +68,7 @@ export function sections(value, questions) {
 		const start = questions.findIndex(({ id }) => id === section.first);
 		check(start > (starts.at(-1) ?? -1));
 		starts.push(start);
-		plainTexts(section, ["title", "text"]);
+		parseTexts(section, ["title", "text"]);
 		if ("grid" in section) check(section.grid === true);
 	}
 	all.forEach(({ grid }, i) => {
@@ -69,22 +79,22 @@ export function sections(value, questions) {
 }
 
 /**
- * A code, or an https address, which is shown and never followed by itself.
+ * Check a completion code or https address, which no client opens; throw bad_value for other values.
  * @param {unknown} value
  */
-export function completion(value) {
-	check(!plainText(value).includes("://") || matches(value, SECURE));
+export function parseCompletion(value) {
+	check(!parseText(value).includes("://") || matches(value, SECURE));
 }
 
 /**
- * Each has every text that the original has, and no other.
+ * Check that each translation has exactly the texts of the original; throw CandorError.
  * @param {any} value
  * @param {Survey} survey
  */
-export function translations(value, survey) {
+export function parseTranslations(value, survey) {
 	check(isObject(value) && Object.keys(value).length > 0);
 	for (const [tag, translation] of Object.entries(value)) {
-		language(tag, survey.language);
+		parseLanguage(tag, survey.language);
 		checkTranslation(translation, survey);
 	}
 }
@@ -97,17 +107,17 @@ function checkTranslation(value, survey) {
 	const prose = present(survey, ["title", "description", "consent", "thanks"]);
 	const parts = present(survey, ["questions", "sections"]);
 	checkKeys(value, [...prose, ...parts], present(survey, ["contact"]));
-	plainTexts(value, [...prose, "contact"]);
+	parseTexts(value, [...prose, "contact"]);
 	const ids = survey.questions.map(({ id }) => id);
 	checkKeys(value.questions, ids);
 	for (const question of survey.questions) checkWords(value.questions[question.id], question);
 	if (!survey.sections) return;
-	const headings = items(value.sections, 1);
+	const headings = parseList(value.sections, 1);
 	check(headings.length === survey.sections.length);
 	survey.sections.forEach((section, i) => {
 		const texts = present(section, ["title", "text"]);
 		checkKeys(headings[i], texts);
-		plainTexts(headings[i], texts);
+		parseTexts(headings[i], texts);
 	});
 }
 
@@ -119,6 +129,6 @@ function checkWords(value, question) {
 	const { labelsKey } = typeOf(question.type);
 	const texts = present(question.raw, ["text", "unit"]);
 	checkKeys(value, labelsKey ? [...texts, labelsKey] : texts);
-	if (labelsKey) check(labelsAt(value[labelsKey], 1).length === question.labels.length);
-	plainTexts(value, texts);
+	if (labelsKey) check(parseLabels(value[labelsKey], 1).length === question.labels.length);
+	parseTexts(value, texts);
 }

@@ -1,4 +1,4 @@
-// Every way in which the respondent's side says no: one class, with the codes of Python's tree of errors.
+// The errors that the client throws: one class, with the same codes as the Python classes.
 
 export class CandorError extends Error {
 	/**
@@ -12,6 +12,7 @@ export class CandorError extends Error {
 }
 
 /**
+ * Throw CandorError unless a condition holds.
  * @param {unknown} ok
  * @param {string} [code]
  * @param {string} [reason]

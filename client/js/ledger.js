@@ -1,31 +1,31 @@
-// The ledger: one small text in the browser's storage, which is written before anything is shown or sent.
+// The ledger: one small text in the browser's storage, written before a report is shown or sent.
 //
-// One device makes one report per definition. Id, bits and charge are stored before they are shown or sent, and every
-// later attempt repeats the same bytes, so that neither a failing server nor an impatient person can have the noise
-// redrawn; what a request for a ticket is made from is stored before that is sent, so that a lost reply costs nobody
-// their vote. What the text holds, and what is deleted from it once a report is acknowledged, `book` decides.
+// One device makes one report per definition, and stores its id, bits and charge first. Every later attempt repeats the
+// same bytes, so that neither a failing server nor an impatient respondent can redraw the noise. The secrets of a ticket
+// request are stored before it is sent, so that it can be repeated after a lost reply. `spending` defines the content of
+// the text, and which parts are deleted once a report is acknowledged.
 //
-// It carries a checksum; a damaged one is reported, never replaced, since a lost ledger would mean spending twice. People
-// who share a browser can have a book each. Whatever writes takes a lock, so that two tabs never lose a charge. Browsers
-// pass a lock on faster than what was written under it, so writers also number their changes, in the storage and in the
-// name of a second lock that they hold for a moment; whoever comes next waits until it sees that many.
+// The text has a checksum. A damaged text is reported, never replaced, because a lost ledger would mean spending twice.
+// People who share a browser can have a profile each. Every writer takes a lock, so that two tabs never lose a charge.
+// Browsers pass on a lock faster than the data written under it. So writers also number their changes, in the storage and
+// in the name of a second lock that they hold for a short time. The next writer waits until it sees that number.
 //
-// Browsers give all files on a disk one storage. So a form that is a file keeps nothing there but charges, which any other
-// file may read; field, ticket, id and bits live in the page, and are lost with it.
+// Browsers give all files on a disk one storage. So a form that is a file stores only charges there, because any other
+// file may read them. Field, ticket, id and bits are in the memory of the page, and are lost when it is closed.
 
-import { acknowledged, charge, chargesOf, complete, find, ticketOf, withoutTicket } from "./spending.js";
 import { dumps } from "./canonical.js";
 import { CandorError, check } from "./errors.js";
-import { drawAsked, randomize, toText } from "./report.js";
+import { drawField, randomize, toBase64url } from "./report.js";
 import { systemBytes } from "./sampling.js";
 import { digest as sha256, utf8 } from "./sha256.js";
+import { charge, chargesOf, complete, find, ticketOf, withoutReport, withoutTicket } from "./spending.js";
 
 /** @import { Answers } from "./answer.js" */
-/** @import { Book, Entry, Limits } from "./spending.js" */
+/** @import { Spending, Entry, Limits } from "./spending.js" */
 /** @import { Survey } from "./definition.js" */
 /** @import { Ticket } from "./report.js" */
 /** @import { RandomBytes } from "./sampling.js" */
-/** @import { Blinding } from "./ticket.js" */
+/** @import { TicketRequest } from "./ticket.js" */
 /** @typedef {Pick<LockManager, "request" | "query">} Locks */
 /** @typedef {{ server: string, now?: () => number, randomBytes?: RandomBytes } & Limits} MakeOptions */
 
@@ -35,48 +35,50 @@ const CHANGES = "candor-changes/2";
 const SETTLED = 2000; // ms after which every tab has seen a change
 const GLANCE = 5; // ms
 /** @type {Record<string, Record<string, Entry>>} */
-const HELD = {}; // by this page, for the books of a storage that others can read
+const HELD = {}; // entries in this page's memory, by profile, if other pages can read the storage
 
-/** A book in the browser's storage. Whatever a method returns, or resolves to, is in the storage. */
+/** One profile's spending in the browser's storage. Every value that a method returns is already in the storage. */
 export class Ledger {
 	/**
-	 * @param {Record<string, any> | null} [storage] the browser's, unless another is given, which may have locks too
-	 * @param {{ book?: number, locks?: Locks, held?: typeof HELD }} [options] people who share a browser have books 1, 2, …;
-	 * `held` takes, by the names of books, what is no charge, where the storage shall have nothing else
+	 * @param {Record<string, any> | null} [storage] by default the browser's
+	 * @param {{ profile?: number, locks?: Locks, held?: typeof HELD }} [options] people who share a browser have profiles 1, 2, …;
+	 * `held` keeps in memory, by profile, everything but charges if the storage may hold only charges
 	 */
-	constructor(storage, { book = 1, locks = storage ? undefined : globalThis.navigator?.locks, held } = {}) {
-		const found = storage ?? localStorageIfAny();
+	constructor(storage, { profile = 1, locks = storage ? undefined : globalThis.navigator?.locks, held } = {}) {
+		const place = storage ?? localStorageIfAny();
 		this.held = held ?? (!storage && globalThis.location?.protocol === "file:" ? HELD : undefined);
-		/** Whether it outlives the page; where storage is blocked it lives in memory. */
-		this.persistent = Boolean(found);
+		/** Whether the ledger outlives the page. If the browser blocks storage, the ledger is in memory. */
+		this.persistent = Boolean(place);
 		/** @type {Record<string, any>} */
-		this.storage = found ?? {};
-		/** Pages over plain http have none. */
-		this.locks = found ? locks : undefined;
-		this.book = book;
-		this.name = book === 1 ? FORMAT : `${FORMAT} ${book}`;
+		this.storage = place ?? {};
+		/** Undefined for pages over plain http. */
+		this.locks = place ? locks : undefined;
+		this.profile = profile;
+		this.name = profile === 1 ? FORMAT : `${FORMAT} ${profile}`;
 	}
 
 	/**
-	 * The content; an empty book if there is none yet.
-	 * @returns {Book}
+	 * Return the content, empty if there is none yet; throw ledger_old or ledger_corrupt.
+	 * @returns {Spending}
 	 */
 	read() {
 		check(this.storage[OLD_FORMAT] === undefined, "ledger_old");
 		const text = this.storage[this.name];
-		const book = text === undefined ? { format: FORMAT, entries: {} } : parse(text);
-		check(book, "ledger_corrupt");
-		return this.held ? complete(book, this.held[this.name] ?? {}) : book;
+		const spending = text === undefined ? { format: FORMAT, entries: {} } : parse(text);
+		check(spending, "ledger_corrupt");
+		return this.held ? complete(spending, this.held[this.name] ?? {}) : spending;
 	}
 
-	/** The numbers of all books in this storage, this one included. */
-	books() {
-		const kept = Object.keys(this.storage).map((key) => Number(key.split(`${FORMAT} `)[1] ?? 1));
-		return [...new Set([1, this.book, ...kept])].sort((a, b) => a - b);
+	/** Return the numbers of all profiles in this storage, including this one. */
+	profiles() {
+		const numbers = Object.keys(this.storage).map((key) => Number(key.split(`${FORMAT} `)[1] ?? 1));
+		return [...new Set([1, this.profile, ...numbers])].sort((a, b) => a - b);
 	}
 
 	/**
-	 * When the first question is about to be shown: the field to ask is drawn, once and for all.
+	 * Return the entry of a survey whose first question is about to be shown.
+	 *
+	 * With `ask`, the field to answer is drawn here, once and for all.
 	 * @param {Survey} survey
 	 * @param {string} server
 	 * @param {RandomBytes} [randomBytes]
@@ -84,27 +86,29 @@ export class Ledger {
 	begin(survey, server, randomBytes = systemBytes) {
 		return this.#change(survey, server, (entry) => {
 			if (!survey.ask || entry.asked !== undefined || entry.stored) return entry;
-			return { ...entry, asked: drawAsked(survey, randomBytes) };
+			return { ...entry, asked: drawField(survey, randomBytes) };
 		});
 	}
 
 	/**
-	 * Before a request for a ticket: what it is made from, the same as before if one is pending already.
+	 * Store the secrets of a ticket request before it is sent, and return the entry.
+	 *
+	 * If a request is pending already, its secrets stay the same.
 	 * @param {Survey} survey
 	 * @param {string} server
 	 * @param {string} code
-	 * @param {() => Blinding} draw
+	 * @param {() => TicketRequest} draw
 	 */
 	take(survey, server, code, draw) {
 		return this.#change(survey, server, (entry) => {
 			if (entry.prefix || entry.stored) return entry;
 			const { prefix, salt, r } = draw();
-			return { ...entry, code, prefix: toText(prefix), salt: toText(salt), r: toText(r) };
+			return { ...entry, code, prefix: toBase64url(prefix), salt: toBase64url(salt), r: toBase64url(r) };
 		});
 	}
 
 	/**
-	 * Give up a request for a ticket that was refused for good.
+	 * Delete a ticket request that was refused permanently.
 	 * @param {Survey} survey
 	 * @param {string} server
 	 * @param {Entry} pending
@@ -114,7 +118,7 @@ export class Ledger {
 	}
 
 	/**
-	 * Keep a ticket, verified before; one that is there already, and a report made with it, stay as they are.
+	 * Store a verified ticket, and return the entry. A ticket that is stored already stays, and so does its report.
 	 * @param {Survey} survey
 	 * @param {string} server
 	 * @param {Ticket} ticket
@@ -122,12 +126,12 @@ export class Ledger {
 	keep(survey, server, { prefix, signature }) {
 		return this.#change(survey, server, (entry) => {
 			if (entry.signature || entry.stored) return entry;
-			return { ...withoutTicket(entry), prefix: toText(prefix), signature: toText(signature) };
+			return { ...withoutTicket(entry), prefix: toBase64url(prefix), signature: toBase64url(signature) };
 		});
 	}
 
 	/**
-	 * The one report to this definition, and whether it was made just now.
+	 * Return the entry with the only report to a survey, and whether this call made it; throw above_limit or similar.
 	 * @param {Survey} survey
 	 * @param {Answers} answers
 	 * @param {MakeOptions} options
@@ -135,29 +139,29 @@ export class Ledger {
 	async make(survey, answers, { server, now = Date.now, randomBytes = systemBytes, ...limits }) {
 		await this.begin(survey, server, randomBytes);
 		let made = false;
-		const entry = await this.#change(survey, server, (before, book) => {
+		const entry = await this.#change(survey, server, (before, spending) => {
 			if (before.bits || before.stored) return before;
-			const epsilon = charge(book, survey, server, limits);
+			const epsilon = charge(spending, survey, server, limits);
 			const report = randomize(survey, answers, { asked: before.asked, ticket: ticketOf(before), randomBytes });
 			made = true;
 			const day = new Date(now()).toISOString().slice(0, 10);
-			return { ...before, id: toText(report.id), bits: toText(report.bits), epsilon, day };
+			return { ...before, id: toBase64url(report.id), bits: toBase64url(report.bits), epsilon, day };
 		});
 		return { entry, made };
 	}
 
 	/**
-	 * A server has the report, or another with its ticket: delete all that names it.
+	 * Delete everything that identifies a report, after the server has stored it or another with its ticket.
 	 * @param {Survey} survey
 	 * @param {string} server
 	 */
 	acknowledge(survey, server) {
-		return this.#change(survey, server, (entry) => (entry.bits ? acknowledged(entry) : entry));
+		return this.#change(survey, server, (entry) => (entry.bits ? withoutReport(entry) : entry));
 	}
 
-	/** Delete it, damaged as it may be, and one of the old format. */
+	/** Delete the ledger, even if it is damaged or of the old format. */
 	async forget() {
-		await this.#locked(() => {
+		await this.#withLock(() => {
 			delete this.storage[this.name];
 			delete this.held?.[this.name];
 			delete this.storage[OLD_FORMAT];
@@ -167,26 +171,26 @@ export class Ledger {
 	/**
 	 * @param {Survey} survey
 	 * @param {string} server
-	 * @param {(entry: Entry, book: Book) => Entry} edit which returns the entry itself to leave it as it is
+	 * @param {(entry: Entry, spending: Spending) => Entry} edit returns the same entry if nothing changes
 	 */
 	#change(survey, server, edit) {
-		return this.#locked(() => {
-			const book = this.read();
-			const before = find(book, survey, server);
-			const after = edit(before, book);
-			if (after !== before) this.#write({ ...book, entries: { ...book.entries, [survey.digest]: after } });
+		return this.#withLock(() => {
+			const spending = this.read();
+			const before = find(spending, survey, server);
+			const after = edit(before, spending);
+			if (after !== before) this.#write({ ...spending, entries: { ...spending.entries, [survey.digest]: after } });
 			return after;
 		});
 	}
 
-	/** @param {Book} book */
-	#write(book) {
+	/** @param {Spending} spending */
+	#write(spending) {
 		try {
-			this.storage[this.name] = spell(this.held ? chargesOf(book) : book);
+			this.storage[this.name] = spell(this.held ? chargesOf(spending) : spending);
 		} catch {
 			throw new CandorError("ledger_unavailable");
 		}
-		if (this.held) this.held[this.name] = book.entries;
+		if (this.held) this.held[this.name] = spending.entries;
 	}
 
 	/**
@@ -194,7 +198,7 @@ export class Ledger {
 	 * @param {() => T} run
 	 * @returns {Promise<T>}
 	 */
-	async #locked(run) {
+	async #withLock(run) {
 		const { locks } = this;
 		if (!locks) return run();
 		return locks.request(FORMAT, async () => {
@@ -229,13 +233,13 @@ function localStorageIfAny() {
 	try {
 		return globalThis.localStorage;
 	} catch {
-		return null; // the browser blocks even the look at it
+		return null; // some browsers throw if storage is blocked
 	}
 }
 
 /**
- * Sorted by digest: the order in which surveys were answered is nobody's business.
- * @param {Book} ledger
+ * Return the text of a ledger, sorted by digest to hide the order in which surveys were answered.
+ * @param {Spending} ledger
  */
 function spell(ledger) {
 	return dumps({ ledger, sha256: sha256(utf8(dumps(ledger))) });
@@ -243,7 +247,7 @@ function spell(ledger) {
 
 /**
  * @param {string} text
- * @returns {Book | null} null if it is damaged
+ * @returns {Spending | null} null if it is damaged
  */
 function parse(text) {
 	try {

@@ -1,6 +1,6 @@
-// One question of a definition: what is asked, and how many symbols its answers have.
+// One question of a definition, and the number of symbols that its answers have.
 
-import { checkKeys, items, labelsAt, nameAt, plainTexts } from "./canonical.js";
+import { checkKeys, parseLabels, parseList, parseName, parseTexts } from "./canonical.js";
 import { check } from "./errors.js";
 import * as types from "./types/index.js";
 
@@ -10,7 +10,7 @@ import * as types from "./types/index.js";
  * @typedef {{ question: string, labels: string[] }} Condition
  */
 /**
- * One question, with what only its type has.
+ * One question, with the properties of its type.
  * @typedef {object} Question
  * @property {string} id
  * @property {string} type
@@ -21,20 +21,21 @@ import * as types from "./types/index.js";
  * @property {Condition | null} showIf
  * @property {bigint} noAnswer the last symbol of an optional question; without it, the number of symbols
  * @property {bigint} size the number of symbols
- * @property {object} raw as it was published
+ * @property {object} raw the published form
  */
-/** @typedef {Record<string, any>} Values what fills the blanks; whoever says it writes numbers as its language does */
+/** @typedef {Record<string, any>} Values the values of placeholders; `say` formats numbers for its language */
 /** @typedef {{ language: string, say: (key: string, values?: Values) => string }} Speech */
 /**
- * What a type decides; its module is in `types/`, and has the methods of its twin in Python.
+ * A question type; its module in `types/` has the methods of the same class in Python.
  *
- * `required` and `possible` are its keys beside the common ones, `labelsKey` that of the labels that an author writes.
- * `hasSets`: a symbol is a set of labels, as a mask. `fitsGrid`: several with equal labels may stand in one table.
- * `symbols` counts them without "no answer", for which neither `label` nor `answerLabel` is asked; the index that
- * `answerLabel` gets is not rounded yet. `hasLevels`: its symbols are equally spaced numbers, so noise can be added.
+ * `requiredKeys` and `optionalKeys` are its keys in addition to the common ones; `labelsKey` is the key of the author's
+ * labels. `hasSets`: a symbol is a set of labels, as a mask. `fitsGrid`: several questions with equal labels can be shown
+ * as one table. `symbols` excludes the symbol for no answer; `label` and `answerLabel` are not called for no answer. The
+ * index passed to `answerLabel` is not rounded. `hasLevels`: the symbols are equally spaced numbers, so that noise can be
+ * added.
  * @typedef {{
- *   required: string[],
- *   possible: string[],
+ *   requiredKeys: string[],
+ *   optionalKeys: string[],
  *   labelsKey: string | null,
  *   hasSets: boolean,
  *   fitsGrid: boolean,
@@ -54,13 +55,13 @@ import * as types from "./types/index.js";
 const TYPES = new Map(Object.entries(types));
 
 /**
- * Return the type of this name, which a parsed question has.
+ * Return the question type with this name, which must be the name of a parsed question's type.
  * @param {string} name
  */
 export const typeOf = (name) => /** @type {QuestionType} */ (TYPES.get(name));
 
 /**
- * Return the words for one symbol of a question.
+ * Return the label of a symbol of a question.
  * @param {Question} question
  * @param {bigint} symbol
  * @param {Speech} speech
@@ -70,7 +71,7 @@ export function digitLabel(question, symbol, speech) {
 }
 
 /**
- * Return the words for one symbol of a field; for a joint field, those of each question.
+ * Return the label of a symbol of a field; for a joint field, the labels of each question.
  * @param {{ questions: Question[], cells: bigint[][] }} field
  * @param {bigint} symbol
  * @param {Speech} speech
@@ -81,13 +82,13 @@ export function symbolLabel({ questions, cells }, symbol, speech) {
 }
 
 /**
- * The questions of a definition, each knowing the earlier ones.
+ * Return the questions of a definition, whose conditions refer to earlier ones; throw CandorError.
  * @param {unknown} value
  */
 export function parseQuestions(value) {
 	/** @type {Question[]} */
 	const questions = [];
-	for (const raw of items(value, 1)) questions.push(parseQuestion(raw, questions));
+	for (const raw of parseList(value, 1)) questions.push(parseQuestion(raw, questions));
 	return questions;
 }
 
@@ -99,12 +100,12 @@ export function parseQuestions(value) {
 function parseQuestion(value, earlier) {
 	const type = TYPES.get(value?.type);
 	check(type);
-	checkKeys(value, ["id", "type", "text", ...type.required], ["optional", "show_if", ...type.possible]);
+	checkKeys(value, ["id", "type", "text", ...type.requiredKeys], ["optional", "show_if", ...type.optionalKeys]);
 	const { id } = value;
-	nameAt(id);
+	parseName(id);
 	check(!earlier.some((other) => other.id === id));
-	plainTexts(value, ["text"]);
-	if ("optional" in value) check(value.optional === true && !("show_if" in value)); // which implies it
+	parseTexts(value, ["text"]);
+	if ("optional" in value) check(value.optional === true && !("show_if" in value)); // show_if implies it
 	if ("shuffle" in value) check(value.shuffle === true);
 	const showIf = "show_if" in value ? parseCondition(value.show_if, earlier) : null;
 	const optional = "optional" in value || "show_if" in value;
@@ -122,7 +123,7 @@ function parseCondition(value, earlier) {
 	checkKeys(value, ["question", "is"]);
 	const parent = earlier.find((other) => other.id === value.question);
 	check(parent);
-	const labels = labelsAt(value.is, 1); // a number has none of these
+	const labels = parseLabels(value.is, 1); // a number has no labels, so it cannot be the question of a condition
 	check(labels.every((label) => parent.labels.includes(label)));
 	return { question: parent.id, labels };
 }

@@ -1,12 +1,13 @@
-// A report: sixteen bytes that name it and the noisy bits. It is all that ever leaves the device, but for the ticket of
-// a survey by invitation; the name is random, or follows from the ticket, so that a ticket cannot be spent twice.
+// Reports: an id, the noisy bits, and a ticket if the survey is by invitation. Nothing else leaves the device.
 //
-// Bits of all fields in order, most significant first, padded with zeros to a byte; with `ask`, each field is preceded
-// by one asked bit, and an unasked field is all zeros. Every report to a survey has the same size, whatever was answered.
+// The bits of all fields stand in order, most significant first, padded with zeros to a byte. With `ask`, each field is
+// preceded by one asked bit, and the bits of a field that is not asked are zeros. Every report to a survey has the same
+// size, regardless of the answers. The id is sixteen random bytes. With a ticket it is derived from the ticket, which is
+// thus valid for one report only.
 
 import { encode, symbolOf } from "./answer.js";
 import { check } from "./errors.js";
-import { below, draw, systemBytes } from "./sampling.js";
+import { drawBelow, drawBytes, systemBytes } from "./sampling.js";
 import { concat, sha256, utf8 } from "./sha256.js";
 
 /** @import { Answers } from "./answer.js" */
@@ -16,7 +17,7 @@ import { concat, sha256, utf8 } from "./sha256.js";
 
 export const ID_BYTES = 16;
 
-/** What is sent: the digest of the survey, an id, the bits, and the ticket where there is one. */
+/** The data that is sent: the digest of the survey, an id, the bits, and the ticket if the survey takes one. */
 export class Report {
 	/**
 	 * @param {string} survey
@@ -31,25 +32,25 @@ export class Report {
 		this.ticket = ticket;
 	}
 
-	/** The wire form. */
+	/** Return the report as the JSON that is sent. */
 	toJson() {
 		const { survey, id, bits, ticket } = this;
-		const shown = ticket && { prefix: toText(ticket.prefix), signature: toText(ticket.signature) };
-		return JSON.stringify({ survey, id: toText(id), bits: toText(bits), ticket: shown });
+		const encoded = ticket && { prefix: toBase64url(ticket.prefix), signature: toBase64url(ticket.signature) };
+		return JSON.stringify({ survey, id: toBase64url(id), bits: toBase64url(bits), ticket: encoded });
 	}
 }
 
 /**
- * The id of the report that this ticket goes with: the reports are themselves the list of tickets that are spent.
+ * Return the id of the one report that a ticket is valid for. So the stored reports are the list of used tickets.
  * @param {Uint8Array} prefix
  */
 export const ticketId = (prefix) => sha256(concat(utf8("candor ticket\0"), prefix)).slice(0, ID_BYTES);
 
 /**
- * base64url without padding.
+ * Return bytes as base64url without padding.
  * @param {Uint8Array} data
  */
-export function toText(data) {
+export function toBase64url(data) {
 	return btoa(String.fromCharCode(...data))
 		.replaceAll("+", "-")
 		.replaceAll("/", "_")
@@ -57,17 +58,17 @@ export function toText(data) {
 }
 
 /**
- * The inverse of `toText`.
+ * Return the bytes of base64url text.
  * @param {string} text
  */
-export function fromText(text) {
+export function fromBase64url(text) {
 	const data = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
 	return Uint8Array.from(data, (character) => character.charCodeAt(0));
 }
 
 /**
- * One report from fresh noise; `asked` is a field's index, for a draw that was made before. It neither verifies the
- * survey or the ticket nor consults a ledger; `respond` does.
+ * Return one report with fresh noise. `asked` is the index of the field that was drawn before, if it was. The function
+ * neither verifies the survey or the ticket nor reads a ledger; `respond` does.
  * @param {Survey} survey
  * @param {Answers} answers
  * @param {{ asked?: number | null, ticket?: Ticket | null, randomBytes?: RandomBytes }} [options]
@@ -79,33 +80,33 @@ export function randomize(survey, answers, { asked = null, ticket = null, random
 	if (ticket && !survey.tickets) throw new RangeError("this survey takes no tickets");
 	check(ticket || !survey.tickets, "ticket_needed");
 	const indices = encode(survey, answers, asked);
-	const mine = survey.ask ? (asked ?? drawAsked(survey, randomBytes)) : null;
+	const choice = survey.ask ? (asked ?? drawField(survey, randomBytes)) : null;
 	const parts = survey.fields.map((field, position) => {
-		if (mine !== null && mine !== position) return null;
+		if (choice !== null && choice !== position) return null;
 		const codes = field.questions.map((question) => indices[question.id]);
 		return field.mechanism.randomize(symbolOf(field, codes, randomBytes), randomBytes);
 	});
 	const bits = pack(survey, parts);
-	if (!ticket) return new Report(survey.digest, draw(ID_BYTES, randomBytes), bits);
+	if (!ticket) return new Report(survey.digest, drawBytes(ID_BYTES, randomBytes), bits);
 	return new Report(survey.digest, ticketId(ticket.prefix), bits, ticket);
 }
 
 /**
- * The field that this device answers, drawn by the chances of the fields; no answer has a part in it.
+ * Return the index of the field that this device answers, drawn by the chances alone and not by any answer.
  * @param {Survey} survey
  * @param {RandomBytes} randomBytes
  */
-export function drawAsked({ fields }, randomBytes) {
+export function drawField({ fields }, randomBytes) {
 	const total = fields.reduce((sum, { chance }) => sum + chance, 0);
-	let left = below(total, randomBytes);
+	let remaining = drawBelow(total, randomBytes);
 	return fields.findIndex(({ chance }) => {
-		left -= chance;
-		return left < 0;
+		remaining -= chance;
+		return remaining < 0;
 	});
 }
 
 /**
- * The bits of every field, null where it was not asked, as they are sent.
+ * Pack the bits of every field, null if it was not asked, into the bytes that are sent.
  * @param {Survey} survey
  * @param {(number[] | null)[]} parts
  */
@@ -122,7 +123,7 @@ export function pack(survey, parts) {
 }
 
 /**
- * The inverse of `pack`; impossible_bits if no device could have sent them.
+ * Return the bits of every field, null if it was not asked; throw impossible_bits if no device could have sent them.
  * @param {Survey} survey
  * @param {Uint8Array} data
  */
@@ -134,7 +135,7 @@ export function unpack(survey, data) {
 		const asked = !survey.ask || bits[next++] === 1;
 		const part = bits.slice(next, next + mechanism.width);
 		next += mechanism.width;
-		check(asked ? mechanism.possible(part) : !part.includes(1), "impossible_bits");
+		check(asked ? mechanism.isPossible(part) : !part.includes(1), "impossible_bits");
 		return asked ? part : null;
 	});
 	check(!bits.includes(1, next), "impossible_bits"); // the padding is zeros

@@ -1,23 +1,23 @@
-// Fetch, verify, take a ticket, randomize, remember, send: the way of an answer, in order, and all that talks to a network.
+// The steps of answering a survey, in order: fetch, verify, take a ticket, randomize, store, send; and all network code.
 //
-// A report is stored before it is sent, and whatever the server answers, it is offered the same bytes again or nothing.
-// An invitation never travels with a report: it buys a ticket, and what the issuer signs it has not seen. No redirect is
-// followed, no cookie and no referrer sent, and nothing after the # of a link leaves the device as part of an address.
-// Plain http is for this machine alone, and a page that came by it from elsewhere sends nothing.
+// A report is stored before it is sent. After any reply of the server, the client sends the same bytes again or nothing.
+// An invitation is never sent with a report: it is exchanged for a ticket, which the issuer signs without seeing it. The
+// client follows no redirect and sends no cookie or referrer. Nothing after the # of a link is sent as part of an address.
+// Plain http is accepted only on this machine; a page loaded over plain http from another machine sends nothing.
 //
-// How long a device takes to randomize tells nothing: a report leaves at the first whole second, counted from when the
-// device began to randomize, by which it is stored.
+// The time that a device takes to randomize is hidden: a report is sent at the first whole second after it is stored,
+// counted from the moment when the device began to randomize.
 
-import { find, reportOf } from "./spending.js";
 import { isObject } from "./canonical.js";
 import { Survey } from "./definition.js";
 import { CandorError, check } from "./errors.js";
 import { Ledger } from "./ledger.js";
-import { fromText, toText } from "./report.js";
+import { fromBase64url, toBase64url } from "./report.js";
+import { charge, find, reportOf } from "./spending.js";
 import { verify } from "./verify.js";
 
 /** @import { Answers } from "./answer.js" */
-/** @import { Limits } from "./spending.js" */
+/** @import { Entry, Limits } from "./spending.js" */
 /** @import { Tickets } from "./definition.js" */
 /** @import { Report, Ticket } from "./report.js" */
 /** @import { RandomBytes } from "./sampling.js" */
@@ -25,7 +25,7 @@ import { verify } from "./verify.js";
 /** @typedef {{ attempts?: number, pause?: Pause }} PostOptions */
 /** @typedef {{ status: number, body: Uint8Array, said: any }} Reply `said` is the body as JSON, or an empty object */
 /**
- * The server with any path before the survey's, where the definition is, and what the link's fragment says.
+ * The server with any path before the survey's, the URL of the definition, and the parameters of the link's fragment.
  * @typedef {object} Address
  * @property {string} server
  * @property {string} slug
@@ -35,26 +35,27 @@ import { verify } from "./verify.js";
  * @property {Ticket} [ticket]
  */
 /**
- * `clock` counts seconds from any moment on, `now` milliseconds since 1970.
+ * `clock` counts seconds from an arbitrary moment, `now` milliseconds since 1970.
  * @typedef {{ randomBytes?: RandomBytes, clock?: () => number, now?: () => number } & Limits & PostOptions} Means
  */
 /** @typedef {{ ledger?: Ledger | null } & Means} RespondOptions */
+/** @typedef {{ address: Address, survey: Survey, store: Ledger, entry: Entry }} Visit a survey that can be answered now */
 
 const TIMEOUT = 20_000;
 const ATTEMPTS = 3;
 const LOCAL = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 const PLACE = /^(.*)\/(?:s|api\/surveys)\/([\w-]+)\/?$/;
-const CODE = /^[\x21-\x7e]{1,200}$/; // what can travel in a header
+const CODE = /^[\x21-\x7e]{1,200}$/; // fits into an HTTP header
 const TICKET = /^[\w-]{43}\.[\w-]{512}$/; // 32 and 384 bytes
 
 /** @type {RequestInit} */
 const QUIET = { credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer", redirect: "error" };
 
-/** Seconds on a clock that nobody sets. */
+/** Return seconds of a monotonic clock. */
 export const monotonic = () => performance.now() / 1000;
 
 /**
- * The survey at this address: well-formed, of this slug, and the one the link pins, if it pins one.
+ * Return the survey at an address; throw wrong_definition if it has another slug, or another digest than the link pins.
  * @param {string} url
  */
 export async function fetch(url) {
@@ -67,7 +68,7 @@ export async function fetch(url) {
 }
 
 /**
- * The ticket of this device: the one it has, the one in the link, or one for the link's invitation.
+ * Return the ticket of this device: from the ledger, from the link, or issued for the link's invitation.
  * @param {string} url
  * @param {RespondOptions} [options]
  */
@@ -77,62 +78,90 @@ export async function takeTicket(url, { ledger = new Ledger(), ...means } = {}) 
 }
 
 /**
- * Answer a survey. `limit: null` and `serverLimit: null` allow any ε, and `ledger: null` keeps no record; each must be
- * said. Where this definition was answered before, nothing is sent: the receipt has no bits.
+ * Answer a survey and return the receipt. `limit: null` and `serverLimit: null` allow any ε, and `ledger: null` keeps no
+ * record. If the server has stored a report of this device already, nothing is sent and the receipt has no bits.
  * @param {string} url
  * @param {Answers} answers
  * @param {RespondOptions} [options]
  */
 export async function respond(url, answers, { ledger = new Ledger(), ...means } = {}) {
-	const { clock = monotonic, pause = sleep, now = Date.now } = means;
+	const visit = await prepare(url, ledger, means);
+	const began = (means.clock ?? monotonic)();
+	const { entry, made } = await visit.store.make(visit.survey, answers, { server: visit.address.server, ...means });
+	return deliver(visit, entry, !made, began, means);
+}
+
+/**
+ * Fetch and verify a survey, take a ticket if it needs one, and draw the field to ask.
+ * @param {string} url
+ * @param {Ledger | null} ledger
+ * @param {Means} means
+ * @returns {Promise<Visit>}
+ */
+export async function prepare(url, ledger, means) {
+	const { now = Date.now, limit, randomBytes } = means;
 	const address = parseAddress(url);
 	const survey = await fetch(url);
-	const book = ledger ?? new Ledger({});
-	const { stored, bits } = find(book.read(), survey, address.server);
-	if (!stored) verify(survey, { limit: means.limit });
-	if (survey.tickets && !stored && !bits) {
-		if (!ledger) checkPhase(survey, now); // a ticket that cannot be kept is not taken before it can be used
-		const { ticketFor } = await import("./ticket.js");
-		await ticketFor(survey, address, book, means);
-		checkPhase(survey, now);
+	const store = ledger ?? new Ledger({});
+	let entry = find(store.read(), survey, address.server);
+	if (!entry.stored) verify(survey, { limit });
+	if (!entry.stored && !entry.bits) {
+		if (survey.tickets) {
+			if (!ledger) checkPhase(survey, now); // without a ledger a ticket is lost at once, so it is not taken too early
+			const { ticketFor } = await import("./ticket.js");
+			await ticketFor(survey, address, store, means);
+			checkPhase(survey, now);
+		}
+		charge(store.read(), survey, address.server, means);
+		entry = await store.begin(survey, address.server, randomBytes);
 	}
-	const began = clock();
-	const { entry, made } = await book.make(survey, answers, { server: address.server, ...means });
-	const receipt = { survey: survey.digest, epsilon: Number(entry.epsilon), repeated: !made };
+	return { address, survey, store, entry };
+}
+
+/**
+ * Send the report of an entry at a whole second and return the receipt. Nothing is sent if the server has stored it.
+ * @param {Visit} visit
+ * @param {Entry} entry
+ * @param {boolean} repeated
+ * @param {number} began
+ * @param {Means} means
+ */
+export async function deliver({ address, survey, store }, entry, repeated, began, means) {
+	const receipt = { survey: survey.digest, epsilon: Number(entry.epsilon), repeated };
 	if (entry.stored) return { ...receipt, bits: null, status: "already_stored" };
-	await untilWholeSecond(began, clock, pause);
-	const sent = submit(url, reportOf(survey.digest, entry), means);
-	// it has ended: stored, or another report came with its ticket; what the server said must not be lost for it
+	await waitForSecond(began, means.clock, means.pause);
+	const sent = submit(address.api, reportOf(survey.digest, entry), means);
+	// the report or another one with its ticket is stored; the server's reply matters more than an error of the ledger
 	const ended = await sent.then(Boolean, ({ code }) => survey.tickets && code === "id_taken");
-	if (ended) await book.acknowledge(survey, address.server).catch(() => null);
+	if (ended) await store.acknowledge(survey, address.server).catch(() => null);
 	return { ...receipt, bits: entry.bits, status: await sent };
 }
 
 /**
- * Send one report: "stored" or "already_stored". Unreachable servers get the same bytes again, a few times.
+ * Send one report and return "stored" or "already_stored". If the server is unreachable, the same bytes are sent again.
  * @param {string} url
  * @param {Report} report
  * @param {PostOptions} [options]
  */
 export async function submit(url, report, { attempts, pause } = {}) {
-	/** @param {any} said */
-	const acknowledged = ({ status }) => ["stored", "already_stored"].includes(status) && status;
-	return post(`${parseAddress(url).api}/reports`, report.toJson(), acknowledged, { attempts, pause });
+	/** @param {any} reply */
+	const parse = ({ status }) => ["stored", "already_stored"].includes(status) && status;
+	return post(`${parseAddress(url).api}/reports`, report.toJson(), parse, { attempts, pause });
 }
 
 /**
- * Wait for the next whole second, the first at the earliest, counted from a reading of the clock.
+ * Wait until a whole number of seconds, at least one, has passed since a reading of the clock.
  * @param {number} began
  * @param {() => number} [clock]
  * @param {Pause} [pause]
  */
-export async function untilWholeSecond(began, clock = monotonic, pause = sleep) {
+export async function waitForSecond(began, clock = monotonic, pause = sleep) {
 	const passed = clock() - began;
 	await pause(Math.max(1, Math.ceil(passed)) - passed);
 }
 
 /**
- * Throws too_early while tickets are taken and nobody answers yet.
+ * Throw too_early before the moment from which a survey accepts reports.
  * @param {{ tickets?: Tickets }} survey
  * @param {() => number} [now]
  */
@@ -141,7 +170,7 @@ export function checkPhase({ tickets }, now = Date.now) {
 }
 
 /**
- * Read `…/s/<slug>` or `…/api/surveys/<slug>`, with `#sha256=…`, `#code=…` and `#ticket=…`, once each.
+ * Parse `…/s/<slug>` or `…/api/surveys/<slug>`, with `#sha256=…`, `#code=…` and `#ticket=…`, once each.
  * @param {string} url
  * @returns {Address}
  */
@@ -163,7 +192,7 @@ export function parseAddress(url) {
 }
 
 /**
- * Whether nobody on the way can read or change what goes to an address, nor has changed the page that sends it.
+ * Return whether requests to an address, and the page that sends them, are protected from others on the network.
  * @param {string} url
  */
 export function isPrivate(url) {
@@ -174,7 +203,7 @@ export function isPrivate(url) {
 }
 
 /**
- * Where tickets of a survey are taken: at its own server, or at the one that its definition names.
+ * Return the URL that issues tickets of a survey: at its own server, or at the one that its definition names.
  * @param {Address} address
  * @param {Survey} survey
  */
@@ -185,13 +214,13 @@ export function issuerOf({ server, slug }, { tickets }) {
 }
 
 /**
- * A link to save: it carries the ticket to another device, and the pin if there was one.
+ * Return a link that carries the ticket to another device, with the pin if there was one.
  * @param {Address} address
  * @param {Ticket} ticket
  */
 export function ticketLink({ server, slug, pin }, { prefix, signature }) {
 	const pinned = pin ? `sha256=${pin}&` : "";
-	return `${server}/s/${slug}#${pinned}ticket=${toText(prefix)}.${toText(signature)}`;
+	return `${server}/s/${slug}#${pinned}ticket=${toBase64url(prefix)}.${toBase64url(signature)}`;
 }
 
 /**
@@ -200,8 +229,8 @@ export function ticketLink({ server, slug, pin }, { prefix, signature }) {
  */
 function readTicket(text) {
 	check(TICKET.test(text), "bad_ticket");
-	const [prefix, signature] = text.split(".").map(fromText);
-	check(text.startsWith(toText(prefix)), "bad_ticket"); // its one spelling
+	const [prefix, signature] = text.split(".").map(fromBase64url);
+	check(text.startsWith(toBase64url(prefix)), "bad_ticket"); // the only accepted spelling
 	return { prefix, signature };
 }
 
@@ -209,22 +238,22 @@ function readTicket(text) {
 export const sleep = (seconds) => new Promise((done) => setTimeout(done, 1000 * seconds));
 
 /**
- * What the reply to this text means; the same again while there is no reply that can be understood.
+ * Send text and return the reply as read by `parse`. It is sent again while there is no reply that `parse` accepts.
  * @param {string} url
  * @param {string} body
- * @param {(said: any) => string | false} understand
+ * @param {(reply: any) => string | false} parse
  * @param {{ headers?: Record<string, string> } & PostOptions} [options]
  */
-export async function post(url, body, understand, { headers, attempts = ATTEMPTS, pause = sleep } = {}) {
+export async function post(url, body, parse, { headers, attempts = ATTEMPTS, pause = sleep } = {}) {
 	const request = {
 		method: "POST",
-		headers: { "Content-Type": "application/json", "Accept-Language": "*", ...headers }, // not what the reader prefers
+		headers: { "Content-Type": "application/json", "Accept-Language": "*", ...headers }, // not the reader's languages
 		body,
 	};
 	for (let attempt = 1; ; attempt++) {
 		const reply = await exchange(url, request);
-		const understood = reply.status < 300 && understand(reply.said);
-		if (understood) return understood;
+		const result = reply.status < 300 && parse(reply.said);
+		if (result) return result;
 		const error = problem(reply);
 		if (error.code !== "unreachable" || attempt >= attempts) throw error;
 		await pause(2 ** attempt);
@@ -238,7 +267,7 @@ function problem({ status, said }) {
 }
 
 /**
- * What the server said; the status is 0 if there is no whole reply in time.
+ * Return the server's reply; the status is 0 if the reply is not complete in time.
  * @param {string} url
  * @param {RequestInit} [options]
  * @returns {Promise<Reply>}

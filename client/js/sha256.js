@@ -1,6 +1,6 @@
 // SHA-256 (FIPS 180-4), because pages over plain http have no crypto.subtle. Python has hashlib.
 //
-// The constants are what the standard says they are, and computed as it says: the first 32 bits of the fractional parts
+// The constants are computed as the standard defines them: the first 32 bits of the fractional parts
 // of the square roots of the first 8 primes and of the cube roots of the first 64.
 
 const BLOCK_BYTES = 64;
@@ -21,6 +21,8 @@ export function firstPrimes(count) {
 }
 
 /**
+ * Return the first `bits` bits of the fractional part of a root of n.
+ *
  * The largest x with x^degree ≤ n · 2^(bits · degree) is the root in units of 2^-bits; its low bits are the fraction.
  * @param {number} n
  * @param {bigint} degree
@@ -36,13 +38,15 @@ export function fractionOfRoot(n, degree, bits) {
 }
 
 /**
- * A word turned right by so many places, and by so many, … added without carry.
+ * Return the exclusive or of a word rotated right by each of these numbers of places.
  * @param {number} word
  * @param {number[]} places
  */
 const rotations = (word, ...places) => places.reduce((sum, n) => sum ^ (word >>> n) ^ (word << (32 - n)), 0);
 
 /**
+ * Return the SHA-256 of bytes.
+ *
  * The message is padded with a one bit, zeros up to a whole number of blocks, and its length in bits in eight bytes.
  * @param {Uint8Array} bytes
  */
@@ -60,7 +64,7 @@ export function sha256(bytes) {
 }
 
 /**
- * Mixes one block into the state; sums are taken modulo 2^32.
+ * Mix one block into the state; sums are taken modulo 2^32.
  * @param {Int32Array} state
  * @param {DataView} view
  * @param {number} start
@@ -93,7 +97,7 @@ export const concat = (...parts) => Uint8Array.from(parts.flatMap((part) => Arra
 export const utf8 = (text) => new TextEncoder().encode(text);
 
 /**
- * SHA-256 in hexadecimal.
+ * Return the SHA-256 of bytes in hexadecimal.
  * @param {Uint8Array} bytes
  */
 export const digest = (bytes) => Array.from(sha256(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");

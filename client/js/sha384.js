@@ -1,7 +1,7 @@
-// SHA-384 (FIPS 180-4), for tickets: as SHA-256, with words of 64 bits, 80 rounds and a start of its own.
+// SHA-384 (FIPS 180-4), for tickets: like SHA-256, with words of 64 bits, 80 rounds and another initial state.
 //
-// The constants are computed as the standard says: the first 64 bits of the fractional parts of the square roots of the
-// ninth to sixteenth prime, and of the cube roots of the first 80. BigInt is slow, and fast enough: 0.1 ms a block.
+// The constants are computed as the standard defines them: the first 64 bits of the fractional parts of the square roots of the
+// ninth to sixteenth prime, and of the cube roots of the first 80. BigInt is slow but fast enough: 0.1 ms a block.
 
 import { firstPrimes, fractionOfRoot } from "./sha256.js";
 
@@ -23,6 +23,8 @@ const wrap = (word) => BigInt.asUintN(64, word);
 const turn = (word, places) => wrap((word >> places) | (word << (64n - places)));
 
 /**
+ * Return the SHA-384 of bytes.
+ *
  * The message is padded with a one bit, zeros up to a whole number of blocks, and its length in bits in sixteen bytes.
  * @param {Uint8Array} bytes
  */
@@ -41,7 +43,7 @@ export function sha384(bytes) {
 }
 
 /**
- * Mixes one block into the state; the arrays take sums modulo 2^64.
+ * Mix one block into the state; the arrays take sums modulo 2^64.
  * @param {BigUint64Array} state
  * @param {DataView} view
  * @param {number} start

@@ -1,16 +1,18 @@
-// What a person has answered and spent, as a value: one entry for each definition, the sums, and the two limits.
+// The content of a ledger, as a value: one entry for each definition, the sums, and the two limits.
 //
-// Every definition is charged in full, once, with fresh noise; so the loss of a person is at most the sum shown here,
-// whatever servers and answers do (sequential composition). An entry goes from begun (the field to ask is drawn) over
-// taking (an invitation is being changed for a ticket) and ticket to made (bits and charge are there) and stored. Once a
-// server has acknowledged the report, everything that names it is deleted: id, bits, ticket, invitation, the field asked.
-// There is no key, no answer and nothing derived from one. A report whose charge is all that is left of it, because the
-// page that held it was closed, is lost: it is neither sent nor made again.
+// Every definition is charged in full, once, with fresh noise. So a respondent's privacy loss is at most the sum of the
+// charges, for every behaviour of servers and every answer (sequential composition).
 //
-// Sums are exact, in units of 1e-12; a charge is rounded up to them.
+// An entry passes through five states. In `begun` the field to ask is drawn. In `taking` an invitation is being exchanged
+// for a ticket. In `ticket` the ticket is stored. In `made` the report and its charge are stored. In `stored` a server
+// has acknowledged the report, and everything that identifies it is deleted: id, bits, ticket, invitation, the field
+// asked. An entry never holds a key, an answer or anything derived from an answer. A sixth state is `lost`: only the
+// charge is left, because the page that held the report in memory was closed. Such a report is neither sent nor made again.
+//
+// Sums are exact, in units of 1e-12; a charge is rounded up to a whole unit.
 
 import { check } from "./errors.js";
-import { fromText, Report } from "./report.js";
+import { fromBase64url, Report } from "./report.js";
 import { checkLimit, verify } from "./verify.js";
 
 /** @import { Survey } from "./definition.js" */
@@ -18,24 +20,24 @@ import { checkLimit, verify } from "./verify.js";
 /** @import { Limit } from "./verify.js" */
 
 /**
- * What this device has to do with one definition. Bytes are base64url, ε is decimal text, "0" until a report is made.
+ * The state of one definition on this device. Bytes are base64url, ε is decimal text, "0" until a report is made.
  * @typedef {object} Entry
  * @property {string} slug
  * @property {string} study empty unless the survey is one group of several
  * @property {string} server with any path before the survey's
  * @property {string} epsilon
  * @property {string} day on which the report was made, such as 2026-12-10; empty until then
- * @property {boolean} stored whether a server has acknowledged it; what follows is deleted then
+ * @property {boolean} stored whether a server has acknowledged it; the properties below are then deleted
  * @property {number} [asked] the field that was drawn
- * @property {string} [code] the invitation, while a ticket is being taken; so are salt and r
+ * @property {string} [code] the invitation; it, `salt` and `r` exist only while a ticket is being taken
  * @property {string} [salt]
  * @property {string} [r]
- * @property {string} [prefix] with a signature it is the ticket
+ * @property {string} [prefix] together with `signature`, the ticket
  * @property {string} [signature]
  * @property {string} [id]
  * @property {string} [bits]
  */
-/** @typedef {{ format: string, entries: Record<string, Entry> }} Book the entries by digest */
+/** @typedef {{ format: string, entries: Record<string, Entry> }} Spending the entries by digest */
 /** @typedef {{ limit?: Limit, serverLimit?: Limit }} Limits */
 
 export const SURVEY_LIMIT = 8; // ε for all versions of a survey, and all groups of a study
@@ -43,7 +45,7 @@ export const SERVER_LIMIT = 24; // ε for all surveys of one host
 const PLACES = 12;
 
 /**
- * How far an entry has come.
+ * Return the state of an entry: begun, taking, ticket, made, lost or stored.
  * @param {Entry} entry
  */
 export function stateOf({ stored, bits, day, signature, r }) {
@@ -54,15 +56,15 @@ export function stateOf({ stored, bits, day, signature, r }) {
 }
 
 /**
- * The entry of this definition, or one to begin with; other_server if it has begun elsewhere in earnest, report_lost if
- * only its charge is left.
- * @param {Book} book
+ * Return the entry of a survey, or a new one. Throw other_server if a ticket or report is for another server, and
+ * report_lost if only the charge is left.
+ * @param {Spending} spending
  * @param {Survey} survey
  * @param {string} server
  * @returns {Entry}
  */
-export function find(book, { digest, slug, study = "" }, server) {
-	const entry = book.entries[digest] ?? { slug, study, server, epsilon: "0", day: "", stored: false };
+export function find(spending, { digest, slug, study = "" }, server) {
+	const entry = spending.entries[digest] ?? { slug, study, server, epsilon: "0", day: "", stored: false };
 	check(stateOf(entry) !== "lost", "report_lost");
 	if (entry.server === server || entry.stored) return entry;
 	check(stateOf(entry) === "begun", "other_server", entry.server);
@@ -70,7 +72,7 @@ export function find(book, { digest, slug, study = "" }, server) {
 }
 
 /**
- * Without a ticket, or the beginning of one.
+ * Return the entry without a ticket or a ticket request.
  * @param {Entry} entry
  * @returns {Entry}
  */
@@ -79,117 +81,120 @@ export function withoutTicket({ code, prefix, salt, r, signature, ...rest }) {
 }
 
 /**
- * What remains: where somebody took part, on which day, and what it cost.
+ * Return the entry after acknowledgement: survey, server, day and charge, without the report.
  * @param {Entry} entry
  * @param {boolean} [stored]
  * @returns {Entry}
  */
-export function acknowledged({ slug, study, server, epsilon, day }, stored = true) {
+export function withoutReport({ slug, study, server, epsilon, day }, stored = true) {
 	return { slug, study, server, epsilon, day, stored };
 }
 
 /**
- * What may lie where others can read it: the charges alone.
- * @param {Book} book
- * @returns {Book}
+ * Return the content with charges only, for a storage that other pages can read.
+ * @param {Spending} spending
+ * @returns {Spending}
  */
 export function chargesOf({ format, entries }) {
 	const charged = Object.entries(entries).filter(([, { day }]) => day);
 	return {
 		format,
-		entries: Object.fromEntries(charged.map(([digest, one]) => [digest, acknowledged(one, one.stored)])),
+		entries: Object.fromEntries(charged.map(([digest, entry]) => [digest, withoutReport(entry, entry.stored)])),
 	};
 }
 
 /**
- * The charges of a storage, with what a page holds of them; what was forgotten or acknowledged elsewhere is so here.
- * @param {Book} book
+ * Return the stored charges, completed by the entries in this page's memory.
+ *
+ * An entry that another page has deleted or acknowledged meanwhile stays deleted or acknowledged.
+ * @param {Spending} spending
  * @param {Record<string, Entry>} held
- * @returns {Book}
+ * @returns {Spending}
  */
 export function complete({ format, entries }, held) {
-	const whole = Object.entries(held).filter(([digest, { day, bits }]) => {
-		const kept = entries[digest];
-		return kept ? !kept.stored && (bits || !kept.day) : !day;
+	const current = Object.entries(held).filter(([digest, { day, bits }]) => {
+		const entry = entries[digest];
+		return entry ? !entry.stored && (bits || !entry.day) : !day;
 	});
-	return { format, entries: { ...entries, ...Object.fromEntries(whole) } };
+	return { format, entries: { ...entries, ...Object.fromEntries(current) } };
 }
 
 /**
- * The ticket, as long as it is needed.
+ * Return the ticket of an entry; undefined if there is none.
  * @param {Entry} entry
  * @returns {Ticket | undefined}
  */
 export function ticketOf({ prefix, signature }) {
-	return prefix && signature ? { prefix: fromText(prefix), signature: fromText(signature) } : undefined;
+	return prefix && signature ? { prefix: fromBase64url(prefix), signature: fromBase64url(signature) } : undefined;
 }
 
 /**
- * The report that was made, as it is sent every time.
+ * Return the report of an entry; every attempt sends the same report.
  * @param {string} digest
  * @param {Entry} entry
  */
 export function reportOf(digest, entry) {
 	const { id = "", bits = "" } = entry;
-	return new Report(digest, fromText(id), fromText(bits), ticketOf(entry));
+	return new Report(digest, fromBase64url(id), fromBase64url(bits), ticketOf(entry));
 }
 
 /**
- * ε spent on all versions of this survey and all groups of its study, at this host, as decimal text.
- * @param {Book} book
+ * Return the ε spent on all versions of a survey and all groups of its study, at one host, as decimal text.
+ * @param {Spending} spending
  * @param {Survey} survey
  * @param {string} server
  */
-export function spentOnSurvey(book, survey, server) {
-	return spell(total(ofSurvey(book, survey, server)));
+export function spentOnSurvey(spending, survey, server) {
+	return spell(total(ofSurvey(spending, survey, server)));
 }
 
 /**
- * ε spent on all surveys of this host, whatever its port and path, as decimal text.
- * @param {Book} book
+ * Return the ε spent on all surveys of one host, for any port and path, as decimal text.
+ * @param {Spending} spending
  * @param {string} server
  */
-export function spentOnServer(book, server) {
-	return spell(total(ofHost(book, server)));
+export function spentOnServer(spending, server) {
+	return spell(total(ofHost(spending, server)));
 }
 
 /**
- * What answering would be charged; above_limit or above_server_limit if that is more than the person allows.
- * @param {Book} book
+ * Return the charge for answering a survey; throw above_limit or above_server_limit if it exceeds a limit.
+ * @param {Spending} spending
  * @param {Survey} survey
  * @param {string} server
  * @param {Limits} limits
  */
-export function charge(book, survey, server, { limit = SURVEY_LIMIT, serverLimit = SERVER_LIMIT } = {}) {
+export function charge(spending, survey, server, { limit = SURVEY_LIMIT, serverLimit = SERVER_LIMIT } = {}) {
 	const units = roundUp(verify(survey));
-	checkLimit(spell(units + total(ofSurvey(book, survey, server))), limit);
-	checkLimit(spell(units + total(ofHost(book, server))), serverLimit, "above_server_limit");
+	checkLimit(spell(units + total(ofSurvey(spending, survey, server))), limit);
+	checkLimit(spell(units + total(ofHost(spending, server))), serverLimit, "above_server_limit");
 	return spell(units);
 }
 
 /**
- * The host name of a server: without scheme, port and path, in lower case.
+ * Return the host name of a server in lower case, without scheme, port and path.
  * @param {string} server
  */
 export const hostOf = (server) => new URL(server).hostname.replace(/\.$/, "");
 
 /**
- * @param {Book} book
+ * @param {Spending} spending
  * @param {string} server
  */
-const ofHost = ({ entries }, server) => Object.values(entries).filter((one) => hostOf(one.server) === hostOf(server));
+const ofHost = ({ entries }, server) =>
+	Object.values(entries).filter((entry) => hostOf(entry.server) === hostOf(server));
 
 /**
- * @param {Book} book
+ * @param {Spending} spending
  * @param {Survey} survey
  * @param {string} server
  */
-function ofSurvey(book, { slug, study = slug }, server) {
-	return ofHost(book, server).filter((one) => one.slug === slug || (one.study || one.slug) === study);
+function ofSurvey(spending, { slug, study = slug }, server) {
+	return ofHost(spending, server).filter((entry) => entry.slug === slug || (entry.study || entry.slug) === study);
 }
 
 /**
- * In units.
+ * Return the sum of the charges of some entries, in units.
  * @param {Entry[]} entries
  */
 const total = (entries) => entries.reduce((sum, { epsilon }) => sum + toUnits(epsilon), 0n);
@@ -207,7 +212,7 @@ function spell(units) {
 }
 
 /**
- * A float may lie below the truth by its last digits, and is rounded up past them.
+ * Return ε in units, rounded up past the rounding error of a float.
  * @param {number} epsilon
  */
 const roundUp = (epsilon) => BigInt(Math.ceil(epsilon * (1 + 4 * Number.EPSILON) * 10 ** PLACES));

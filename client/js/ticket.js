@@ -1,21 +1,21 @@
-// Who may answer a survey by invitation: whoever brings a ticket, which the issuer signed without seeing it.
+// Tickets for surveys by invitation: blind signatures, so that the issuer signs a ticket without seeing it.
 //
 // RSABSSA-SHA384-PSS-Randomized of RFC 9474: the device encodes prefix ‖ digest with a salt (EMSA-PSS, RFC 8017 §9.1),
-// multiplies it by r^e, has that signed, and divides the signature by r. Whatever the issuer keeps fits every ticket
-// alike: r is uniform among the numbers that n does not share a factor with, and a message that shared one is refused
-// before it is sent, so this holds for dishonest keys too. What is signed is verified here before it is kept.
+// multiplies it by r^e, sends it to be signed, and divides the signature by r. The issuer's records fit every ticket
+// equally well, because r is uniform among the numbers coprime to n. A message that shares a factor with n is refused
+// before it is sent, so this holds for dishonest keys too. A signature is verified before it is stored.
 //
-// Only surveys by invitation load this file. What a definition says about tickets is in definition.js, and how a device
-// takes one, which Python does in respond.py, is here.
+// Only surveys by invitation load this file. The `tickets` part of a definition is parsed in definition.js. Taking a
+// ticket, which Python does in respond.py, is done here.
 
-import { charge, find, ticketOf } from "./spending.js";
 import { matches } from "./canonical.js";
 import { CandorError, check } from "./errors.js";
-import { fromText, toText } from "./report.js";
+import { fromBase64url, toBase64url } from "./report.js";
 import { issuerOf, post } from "./respond.js";
-import { bigEndian, draw, systemBytes } from "./sampling.js";
+import { bigEndian, drawBytes, systemBytes } from "./sampling.js";
 import { concat } from "./sha256.js";
 import { sha384 } from "./sha384.js";
+import { charge, find, ticketOf } from "./spending.js";
 
 /** @import { Entry } from "./spending.js" */
 /** @import { Survey, Tickets } from "./definition.js" */
@@ -23,7 +23,7 @@ import { sha384 } from "./sha384.js";
 /** @import { Ticket } from "./report.js" */
 /** @import { Address, Means } from "./respond.js" */
 /** @import { RandomBytes } from "./sampling.js" */
-/** @typedef {{ prefix: Uint8Array, salt: Uint8Array, r: Uint8Array }} Blinding what only this device knows */
+/** @typedef {{ prefix: Uint8Array, salt: Uint8Array, r: Uint8Array }} TicketRequest the secrets of a ticket request */
 
 const PREFIX_BYTES = 32;
 const SALT_BYTES = 48;
@@ -31,10 +31,10 @@ const HASH_BYTES = 48;
 const SQUARINGS = 16; // e = 2^16 + 1
 const TRAILER = 0xbc;
 const SIGNATURE = /^[\w-]{512}$/;
-const NO_TICKET = ["not_invited", "already_issued"]; // of a pending invitation: another one may take its place
+const REFUSALS = ["not_invited", "already_issued"]; // refusals of a pending request; another invitation may replace it
 
 /**
- * The ticket, from the ledger, the link or the issuer; a request that is pending is repeated first.
+ * Return the ticket from the ledger, the link or the issuer; a pending request is repeated first.
  * @param {Survey} survey
  * @param {Address} address
  * @param {Ledger} ledger
@@ -45,33 +45,33 @@ export async function ticketFor(survey, address, ledger, means = {}) {
 	const { tickets } = survey;
 	if (!tickets) throw new RangeError("this survey takes no tickets");
 	const { server, invitation, ticket } = address;
-	const book = ledger.read();
-	const entry = find(book, survey, server);
-	if (entry.signature || entry.stored) return held(entry);
+	const spending = ledger.read();
+	const entry = find(spending, survey, server);
+	if (entry.signature || entry.stored) return requireTicket(entry);
 	const key = keyOf(tickets);
 	if (ticket) {
 		checkTicket(key, survey.digest, ticket);
-		return held(await ledger.keep(survey, server, ticket));
+		return requireTicket(await ledger.keep(survey, server, ticket));
 	}
 	check(entry.r || invitation, "ticket_needed");
 	const { now = Date.now, randomBytes = systemBytes } = means;
 	check(!tickets.from || now() < Date.parse(tickets.from), "too_late", tickets.from);
-	charge(book, survey, server, means);
+	charge(spending, survey, server, means);
 	if (entry.r && invitation && invitation !== entry.code) {
 		try {
 			return await finish(survey, address, ledger, entry, means);
 		} catch (error) {
-			if (!(error instanceof CandorError && NO_TICKET.includes(error.code))) throw error;
+			if (!(error instanceof CandorError && REFUSALS.includes(error.code))) throw error;
 			await ledger.drop(survey, server, entry);
 		}
 	}
 	const code = invitation ?? "";
-	const pending = await ledger.take(survey, server, code, () => drawBlinding(key, randomBytes));
+	const pending = await ledger.take(survey, server, code, () => drawRequest(key, randomBytes));
 	return finish(survey, address, ledger, pending, means);
 }
 
 /**
- * Send what is pending: the same every time, whatever happens in between.
+ * Send the pending ticket request, store the ticket and return it. Every attempt sends the same bytes.
  * @param {Survey} survey
  * @param {Address} address
  * @param {Ledger} ledger
@@ -80,54 +80,54 @@ export async function ticketFor(survey, address, ledger, means = {}) {
  */
 async function finish(survey, address, ledger, pending, { attempts, pause }) {
 	const { code, prefix, salt, r } = pending;
-	if (!survey.tickets || !code || !prefix || !salt || !r) return held(pending);
+	if (!survey.tickets || !code || !prefix || !salt || !r) return requireTicket(pending);
 	const key = keyOf(survey.tickets);
-	const message = messageOf(fromText(prefix), survey.digest);
-	const blinding = bigEndian(fromText(r));
-	const blinded = toText(blind(key, message, fromText(salt), blinding));
-	/** @param {any} said */
-	const signed = ({ signature }) => matches(signature, SIGNATURE) && signature;
+	const message = messageOf(fromBase64url(prefix), survey.digest);
+	const blinding = bigEndian(fromBase64url(r));
+	const blinded = toBase64url(blindMessage(key, message, fromBase64url(salt), blinding));
+	/** @param {any} reply */
+	const parse = ({ signature }) => matches(signature, SIGNATURE) && signature;
 	const blindSignature = await post(
 		issuerOf(address, survey),
 		JSON.stringify({ survey: survey.digest, blinded }),
-		signed,
+		parse,
 		{ headers: { "Candor-Invitation": code }, attempts, pause },
 	);
-	const signature = finalize(key, message, fromText(blindSignature), blinding);
-	return held(await ledger.keep(survey, address.server, { prefix: fromText(prefix), signature }));
+	const signature = finalize(key, message, fromBase64url(blindSignature), blinding);
+	return requireTicket(await ledger.keep(survey, address.server, { prefix: fromBase64url(prefix), signature }));
 }
 
 /** @param {Tickets} tickets */
-export const keyOf = ({ key }) => bigEndian(fromText(key));
+export const keyOf = ({ key }) => bigEndian(fromBase64url(key));
 
 /**
  * @param {Entry} entry
  * @returns {Ticket}
  */
-function held(entry) {
+function requireTicket(entry) {
 	const ticket = ticketOf(entry);
-	check(ticket, "ticket_needed"); // this device has answered; its ticket is used and forgotten
+	check(ticket, "ticket_needed"); // this device has answered; its ticket is used and deleted
 	return ticket;
 }
 
 /**
- * 32 bytes of prefix, 48 of salt, and as many of r as n has, the last drawn again unless it can be divided by.
+ * Draw 32 bytes of prefix, 48 of salt, and as many of r as n has; r is drawn again until it is invertible modulo n.
  * @param {bigint} key the modulus n
  * @param {RandomBytes} randomBytes
- * @returns {Blinding}
+ * @returns {TicketRequest}
  */
-export function drawBlinding(key, randomBytes) {
-	const prefix = draw(PREFIX_BYTES, randomBytes);
-	const salt = draw(SALT_BYTES, randomBytes);
+export function drawRequest(key, randomBytes) {
+	const prefix = drawBytes(PREFIX_BYTES, randomBytes);
+	const salt = drawBytes(SALT_BYTES, randomBytes);
 	for (;;) {
-		const r = draw(byteLength(key), randomBytes);
+		const r = drawBytes(byteLength(key), randomBytes);
 		const number = bigEndian(r);
 		if (number > 0n && number < key && divisor(number, key) === 1n) return { prefix, salt, r };
 	}
 }
 
 /**
- * What a ticket's signature is for.
+ * Return the message that a ticket's signature covers: its prefix and the definition's digest.
  * @param {Uint8Array} prefix
  * @param {string} digest
  */
@@ -136,7 +136,7 @@ export function messageOf(prefix, digest) {
 }
 
 /**
- * Throws bad_ticket unless the ticket was signed with this key, for this definition.
+ * Throw bad_ticket unless the ticket was signed with this key, for this definition.
  * @param {bigint} key
  * @param {string} digest
  * @param {Ticket} ticket
@@ -146,20 +146,20 @@ export function checkTicket(key, digest, { prefix, signature }) {
 }
 
 /**
- * The encoded message times r^e: uniform, whatever the message is.
+ * Return the encoded message times r^e, which is uniform for every message.
  * @param {bigint} key
  * @param {Uint8Array} message
  * @param {Uint8Array} salt
  * @param {bigint} r
  */
-export function blind(key, message, salt, r) {
+export function blindMessage(key, message, salt, r) {
 	const encoded = bigEndian(encode(message, salt, bitLength(key) - 1));
-	check(divisor(encoded, key) === 1n, "bad_ticket"); // a key with a small factor, which would mark the person
+	check(divisor(encoded, key) === 1n, "bad_ticket"); // a key with a small factor could identify the respondent
 	return toBytes((encoded * power(r, key)) % key, byteLength(key));
 }
 
 /**
- * The signature of the message; throws bad_ticket if that is not what came back.
+ * Return the verified signature of the message; throw bad_ticket if it is not valid.
  * @param {bigint} key
  * @param {Uint8Array} message
  * @param {Uint8Array} blindSignature
@@ -174,7 +174,7 @@ export function finalize(key, message, blindSignature, r, saltBytes = SALT_BYTES
 }
 
 /**
- * Whether this is a signature of the message.
+ * Return whether a signature of the message is valid.
  * @param {bigint} key
  * @param {Uint8Array} message
  * @param {Uint8Array} signature
@@ -186,21 +186,21 @@ export function verify(key, message, signature, saltBytes = SALT_BYTES) {
 	if (!isBelow(signature, key) || opened >> BigInt(bits)) return false;
 	const encoded = toBytes(opened, Math.ceil(bits / 8));
 	const seal = encoded.slice(-HASH_BYTES - 1, -1);
-	const block = masked(encoded.slice(0, -HASH_BYTES - 1), seal, bits);
+	const block = maskBlock(encoded.slice(0, -HASH_BYTES - 1), seal, bits);
 	const salt = block.slice(block.length - saltBytes);
-	const rebuilt = concat(padded(salt, block.length), sealOf(message, salt), [TRAILER]);
+	const rebuilt = concat(pad(salt, block.length), sealOf(message, salt), [TRAILER]);
 	return String(rebuilt) === String(concat(block, seal, encoded.slice(-1)));
 }
 
 /**
- * EMSA-PSS with SHA-384 and MGF1: zeros, a one and the salt, under the mask of the seal; the seal; an end.
+ * Return the EMSA-PSS encoding (SHA-384, MGF1): masked zeros, a one and the salt; then the seal and the trailer.
  * @param {Uint8Array} message
  * @param {Uint8Array} salt
- * @param {number} bits that the encoding may have
+ * @param {number} bits the largest number of bits of the encoding
  */
 function encode(message, salt, bits) {
 	const seal = sealOf(message, salt);
-	return concat(masked(padded(salt, Math.ceil(bits / 8) - HASH_BYTES - 1), seal, bits), seal, [TRAILER]);
+	return concat(maskBlock(pad(salt, Math.ceil(bits / 8) - HASH_BYTES - 1), seal, bits), seal, [TRAILER]);
 }
 
 /**
@@ -210,19 +210,19 @@ function encode(message, salt, bits) {
 const sealOf = (message, salt) => sha384(concat(new Uint8Array(8), sha384(message), salt));
 
 /**
- * Zeros, a one, the salt.
+ * Return zeros, a one and the salt.
  * @param {Uint8Array} salt
  * @param {number} length
  */
-const padded = (salt, length) => concat(new Uint8Array(length - salt.length - 1), [1], salt);
+const pad = (salt, length) => concat(new Uint8Array(length - salt.length - 1), [1], salt);
 
 /**
- * Masked, or unmasked, by MGF1 of the seal (RFC 8017 §B.2.1), with the bits cleared that the encoding has no place for.
+ * Mask or unmask a block by MGF1 of the seal (RFC 8017 §B.2.1), and clear the bits that do not fit into the encoding.
  * @param {Uint8Array} block
  * @param {Uint8Array} seal
  * @param {number} bits
  */
-function masked(block, seal, bits) {
+function maskBlock(block, seal, bits) {
 	const count = Math.ceil(block.length / HASH_BYTES);
 	const mask = concat(...Array.from({ length: count }, (_, i) => sha384(concat(seal, [0, 0, 0, i]))));
 	const result = block.map((byte, i) => byte ^ mask[i]);
@@ -237,7 +237,7 @@ function masked(block, seal, bits) {
 const isBelow = (bytes, key) => bytes.length === byteLength(key) && bigEndian(bytes) < key;
 
 /**
- * base^e mod n.
+ * Return base^e mod n.
  * @param {bigint} base
  * @param {bigint} modulus
  */
@@ -258,7 +258,7 @@ function divisor(a, b) {
 }
 
 /**
- * By the extended algorithm of Euclid; the two have no common divisor.
+ * Return the modular inverse by the extended Euclidean algorithm; the arguments are coprime.
  * @param {bigint} a
  * @param {bigint} modulus
  */

@@ -1,5 +1,5 @@
-// The editor without reloads: forms are sent and the new page takes the place of the old one. Everything works
-// without this script; it adds checking while one types, and never leaves behind what was typed.
+// The editor without reloads: forms are sent by script, and the new page replaces the old one. Everything works without
+// this script. It checks the draft while the author types, and never loses typed text.
 
 const PAUSE = 600; // ms without a key before the draft is checked
 const SIGNED_OUT =
@@ -10,18 +10,18 @@ let timer;
 /** @type {AbortController | undefined} */
 let checking;
 /**
- * The form that was typed in and not saved.
+ * The form with unsaved changes.
  * @type {HTMLFormElement | null | undefined}
  */
 let dirty = null;
-let typed = 0; // how often something was typed into a form
-const PLACED = /^(up|down|move|copy|remove|delete):/; // after a change the same number may mean another question
-/** What was pressed and is not done yet. */
+let typed = 0; // the number of changes in forms
+const PLACED = /^(up|down|move|copy|remove|delete):/; // after such a change the same number may mean another question
+/** The actions that wait or run. */
 const pressed = new Set();
 let turn = Promise.resolve();
 
 /**
- * What is pressed while the server works is not lost: it waits for its turn. Pressed twice meanwhile, it is done once.
+ * Run an action after all earlier ones. An action that waits or runs already is not added twice.
  * @param {string} what
  * @param {() => Promise<unknown>} act
  */
@@ -36,7 +36,7 @@ function inTurn(what, act) {
 
 const draft = () => document.getElementById("draft");
 /** @returns {HTMLFormElement | null | undefined} */
-const edited = () => draft()?.querySelector("form[data-edit]");
+const findEditForm = () => draft()?.querySelector("form[data-edit]");
 
 /**
  * @param {string} text
@@ -50,7 +50,7 @@ function tell(text, kind = "status") {
 }
 
 /**
- * Put the new page where the old one was; keep the place in it.
+ * Replace the old page by the new one; keep focus and position.
  * @param {string} html
  * @param {string} [url] its address, if it goes into the history
  */
@@ -81,7 +81,7 @@ function show(html, url) {
 }
 
 /**
- * What had the focus, on the new page: the element of the same id, or the same button of the open question.
+ * Return the element of the new page that had the focus: with the same id, or the same button of the open question.
  * @param {Element | null} active
  * @param {Element | null | undefined} open
  */
@@ -89,18 +89,18 @@ function sameAs(active, open) {
 	if (active?.id) return document.getElementById(active.id);
 	if (!(active instanceof HTMLButtonElement)) return undefined;
 	const buttons = [...(open?.querySelectorAll("button") ?? [])];
-	return buttons.find((one) => one.name === active.name && one.value === active.value);
+	return buttons.find((button) => button.name === active.name && button.value === active.value);
 }
 
 /**
- * Whether the server did it; the page then shows its reply.
+ * Send a request and show the reply; return whether it succeeded.
  * @param {string} url
  * @param {RequestInit} [options]
  * @param {boolean} [push]
  */
 async function exchange(url, options, push = true) {
 	try {
-		const form = edited();
+		const form = findEditForm();
 		let sent = options?.body instanceof FormData && options.body.has("own") ? options.body : null;
 		let before = typed;
 		await remember();
@@ -120,7 +120,7 @@ async function exchange(url, options, push = true) {
 		if (new URL(response.url).pathname === "/login") tell(SIGNED_OUT, "error");
 		else if (response.ok && show(html, push ? address : "")) return true;
 		else if (response.status === 409 && show(html))
-			dirty = edited(); // typed, not saved
+			dirty = findEditForm(); // typed, not saved
 		else tell(response.status === 400 ? SIGNED_OUT : "The server refused this. Nothing was saved; try again.", "error");
 	} catch {
 		tell("The server does not answer. Nothing was saved; try again.", "error");
@@ -129,10 +129,10 @@ async function exchange(url, options, push = true) {
 }
 
 /**
- * A form that was typed in while the server worked; if it was sent already, its stamps are those of the state before.
+ * Return the data of a form that was changed during a request; if it was sent already, with the stamp of the reply.
  * @param {HTMLFormElement} form
  * @param {FormData | null} sent
- * @param {string} html what the server said to that
+ * @param {string} html the server's reply
  */
 function typedSince(form, sent, html) {
 	const data = new FormData(form);
@@ -146,7 +146,7 @@ function typedSince(form, sent, html) {
 	return data;
 }
 
-// save the form that was typed in, before anything else happens
+// save the form with unsaved changes before another action; return whether that succeeded
 async function saveFirst() {
 	if (!dirty?.isConnected) return true;
 	const form = dirty;
@@ -168,10 +168,10 @@ document.addEventListener("submit", (event) => {
 });
 
 /**
- * Do what a form asks; where another page took its place meanwhile, press the same button there.
+ * Send a form. If another page has replaced it meanwhile, press the same button there.
  * @param {HTMLFormElement} form
  * @param {HTMLButtonElement | null} button
- * @param {FormData} data as it was when somebody pressed
+ * @param {FormData} data the form at the time of the click
  */
 async function send(form, button, data) {
 	if (form.method === "get") {
@@ -185,7 +185,7 @@ async function send(form, button, data) {
 	} else if (form.isConnected && (form.hasAttribute("data-edit") || !dirty)) {
 		await exchange(form.action, { method: "POST", body: new FormData(form, button) });
 	} else if (form.hasAttribute("data-edit") || (await saveFirst())) {
-		// what is open is saved first, so this is the button of a new page
+		// the open form was saved first, so the button is on a new page
 		const buttons = [...(draft()?.querySelectorAll("button") ?? [])];
 		/** @param {Element | null} one */
 		const within = (one) => Boolean(one?.closest("[data-edit]"));
@@ -222,7 +222,7 @@ document.addEventListener("click", (event) => {
 });
 
 /**
- * Where a complaint is about, in the YAML itself.
+ * Select a line of the YAML source.
  * @param {HTMLTextAreaElement} source
  * @param {number} line
  */
@@ -235,7 +235,7 @@ function toLine(source, line) {
 }
 
 document.addEventListener("change", ({ target }) => {
-	// a choice is made by choosing; another question of a condition has other answers
+	// choices are sent at once; another question of a condition has other answers
 	if (target instanceof HTMLInputElement && target.form?.hasAttribute("data-choice")) target.form.requestSubmit();
 	if (target instanceof HTMLSelectElement && target.name === "show_if") check();
 });
@@ -251,15 +251,15 @@ document.addEventListener("input", ({ target }) => {
 	timer = setTimeout(check, PAUSE);
 });
 
-// a number of respondents that was typed just now, before another page takes its place
+// store a changed number of respondents before another page replaces this one
 async function remember() {
 	const expected = document.getElementById("respondents");
 	if (expected instanceof HTMLInputElement && expected.value !== expected.defaultValue) await check();
 }
 
-// what would be said about the draft as it stands in the form; nothing is saved but the number of respondents
+// check the draft as it is in the form; only the number of respondents is saved
 async function check() {
-	const form = edited();
+	const form = findEditForm();
 	const data = new FormData(form ?? undefined);
 	const expected = document.getElementById("respondents");
 	const token = document.querySelector("[name=csrf_token]");
@@ -273,7 +273,7 @@ async function check() {
 		const url = `${draft()?.dataset.check}?${new URLSearchParams({ respondents: value })}`;
 		const response = await fetch(url, { method: "POST", body: data, signal: checking.signal });
 		const html = await response.text();
-		if (response.status !== 200 || !expected.isConnected) return; // what it is about may be gone meanwhile
+		if (response.status !== 200 || !expected.isConnected) return; // the page may have been replaced meanwhile
 		expected.defaultValue = value;
 		const page = new DOMParser().parseFromString(html, "text/html");
 		/** @param {string} selector */
@@ -281,13 +281,13 @@ async function check() {
 		const open = [...document.querySelectorAll("#beside details[open] > summary")].map((node) => node.textContent);
 		const focused = document.activeElement?.closest("#asking") && document.activeElement?.id;
 		document.getElementById("problems")?.replaceChildren(...take("#problems > *"));
-		// somebody may be typing the number of respondents
+		// the author may be typing the number of respondents
 		for (const node of document.querySelectorAll("#beside > :not(.expect)")) node.remove();
 		expected.form?.after(...take("#beside > :not(.expect)"));
 		if (focused) document.getElementById(focused)?.focus();
 		for (const node of take("[data-of]")) {
-			const there = document.getElementById(node.id);
-			if (there?.dataset.of !== node.getAttribute("data-of")) there?.replaceWith(node);
+			const old = document.getElementById(node.id);
+			if (old?.dataset.of !== node.getAttribute("data-of")) old?.replaceWith(node);
 		}
 		for (const node of take("[data-hint]")) {
 			const hint = document.getElementById(node.getAttribute("data-hint") ?? "");
@@ -298,22 +298,22 @@ async function check() {
 		}
 		if (form) mark(form);
 	} catch {
-		// typing went on, or the server is away: saving will tell
+		// aborted by typing, or the server is unreachable; saving will show an error
 	}
 }
 
 /**
- * Each complaint beside its field.
+ * Show each problem next to its field.
  * @param {HTMLFormElement} form
  */
 function mark(form) {
 	const faults = [...document.querySelectorAll("#problems [data-field]")];
 	for (const node of form.querySelectorAll(".error[id]")) {
 		const id = node.id.replace(/-error$/, "");
-		const found = faults.filter((one) => one.getAttribute("data-field") === id);
-		node.textContent = found.map((one) => one.querySelector(".reason")?.textContent).join("; ");
+		const matches = faults.filter((fault) => fault.getAttribute("data-field") === id);
+		node.textContent = matches.map((fault) => fault.querySelector(".reason")?.textContent).join("; ");
 		const field = document.getElementById(id);
-		const calm = found.every((one) => one.matches(".calm"));
+		const calm = matches.every((fault) => fault.matches(".calm"));
 		node.classList.toggle("calm", calm);
 		if (!calm) field?.setAttribute("aria-invalid", "true");
 		else field?.removeAttribute("aria-invalid");

@@ -1,4 +1,4 @@
-// Names beside links, and who has not taken a ticket: worked out in this browser, because names must not reach the server.
+// Names next to links, and the people without a ticket: computed in this browser, so that the server gets no names.
 
 import { digest, utf8 } from "/client/js/sha256.js";
 
@@ -9,7 +9,7 @@ const names = at("names");
 const table = at("table");
 
 /**
- * The rows of a table; a cell in quotes may hold commas, quotes and line breaks.
+ * Return the rows of a CSV table; a quoted cell may have commas, quotes and line breaks.
  * @param {string} text
  * @returns {string[][]}
  */
@@ -29,7 +29,7 @@ function rowsOf(text) {
 }
 
 /**
- * A cell; what a spreadsheet would take for a formula gets a space before it, which reading takes away again.
+ * Return a CSV cell. A space precedes text that a spreadsheet would read as a formula; it is removed when a table is read.
  * @param {string} text
  */
 function cellOf(text) {
@@ -40,7 +40,7 @@ function cellOf(text) {
 /** @param {string[][]} rows */
 const fileOf = (rows) =>
 	URL.createObjectURL(
-		// the mark at the beginning tells spreadsheets that it is UTF-8
+		// the byte order mark tells spreadsheets that the file is UTF-8
 		new Blob(["\ufeff", rows.map((row) => `${row.map(cellOf).join(",")}\n`).join("")], { type: "text/csv" }),
 	);
 
@@ -56,7 +56,7 @@ function tell(id, text) {
 	if (node) node.textContent = text;
 }
 
-/** The numbers at the top, as they are now. */
+/** Update the numbers at the top. */
 async function refresh() {
 	const response = await fetch(at("numbers")?.dataset.invited ?? "").catch(() => null);
 	if (!response?.ok) return;
@@ -69,27 +69,27 @@ async function refresh() {
 if (form instanceof HTMLFormElement && names instanceof HTMLTextAreaElement) {
 	at("naming")?.removeAttribute("hidden");
 	const count = /** @type {HTMLInputElement} */ (at("count"));
-	const listed = () =>
+	const listPeople = () =>
 		names.value
 			.split("\n")
 			.map((line) => line.trim())
 			.filter(Boolean);
-	let asked = ""; // names of which some stand there twice, and their author was told
+	let asked = ""; // a list with repeated names, about which the author was warned
 	const follow = () => {
-		const people = listed().length;
+		const people = listPeople().length;
 		count.readOnly = people > 0;
 		count.value = people > 0 ? String(people) : count.defaultValue;
 	};
 	names.addEventListener("input", follow);
 	form.addEventListener("submit", async (event) => {
-		const people = listed();
-		if (people.length === 0) return; // the server sends a plain file
+		const people = listPeople();
+		if (people.length === 0) return; // the server then sends a plain file
 		event.preventDefault();
 		const twice = [...new Set(people.filter((name, i) => people.indexOf(name) !== i))];
 		if (twice.length > 0 && asked !== names.value) {
 			asked = names.value;
-			const them = `${twice.slice(0, 5).join("; ")}${twice.length > 5 ? ` and ${twice.length - 5} more` : ""}`;
-			return tell("invite-said", `More than once in the list: ${them}. Press again to invite them as often.`);
+			const listing = `${twice.slice(0, 5).join("; ")}${twice.length > 5 ? ` and ${twice.length - 5} more` : ""}`;
+			return tell("invite-said", `More than once in the list: ${listing}. Press again to invite them as often.`);
 		}
 		tell("invite-said", "Making them…");
 		const headers = { Accept: "application/json" };

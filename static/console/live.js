@@ -1,4 +1,4 @@
-// Counts that move while one looks, and buttons that copy.
+// Counts that are updated while the page is open, and buttons that copy.
 
 const SECONDS = 10;
 /** @type {HTMLElement[]} */

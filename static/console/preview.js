@@ -1,4 +1,4 @@
-// The form of a draft, with its own scripts: what it asks comes with the page, it sends nowhere, and remembers nothing.
+// The form of a draft: the definition is embedded in the page, and nothing is sent or stored.
 
 globalThis.fetch = async () => new Response('{"status":"stored"}', { status: 201 });
 

@@ -1,40 +1,41 @@
-// Where the survey lives, whatever page asks its questions: at the address of the page or, for a form in a file, at the
-// one that the file names. What stands after the # of the page is the person's own.
+// The address of the survey: the address of the page or, for a form in a file, the address that the file names. The
+// fragment after the # of the page is the respondent's own.
 
-import { CandorError, fetch, Survey } from "/client/js/index.js";
-import { parseAddress } from "/client/js/respond.js";
+import { Survey } from "/client/js/definition.js";
+import { CandorError } from "/client/js/errors.js";
+import { fetch, parseAddress } from "/client/js/respond.js";
 import { utf8 } from "/client/js/sha256.js";
-import { brought, told } from "./told.js";
+import { embeddedDefinition, pageData } from "./page_data.js";
 
-/** The survey's address, with its pin, and the invitation or the ticket as long as that is in it. */
-export const address = () => `${told.home ?? location.href.split("#")[0]}${location.hash}`;
+/** Return the survey's address with its fragment, which may have a pin, an invitation or a ticket. */
+export const address = () => `${pageData.home ?? location.href.split("#")[0]}${location.hash}`;
 
-/** The same, in parts. */
-export const here = () => parseAddress(address());
+/** Return the parts of the survey's address. */
+export const surveyAddress = () => parseAddress(address());
 
-/** The page that explains the survey. */
+/** Return the address of the page that explains the survey. */
 export function privacyPage() {
-	const { server, slug } = here();
+	const { server, slug } = surveyAddress();
 	return `${server}/s/${slug}/privacy`;
 }
 
 /**
- * This page with something else after its #.
+ * Return the address of this page with another fragment.
  * @param {string} fragment
  */
 export const thisPage = (fragment) => `${location.href.split("#")[0]}${fragment && `#${fragment}`}`;
 
-/** The same page by https; of a form in a file, the survey's. */
-export function encrypted() {
+/** Return the https address of this page or, for a form in a file, of the survey. */
+export function isEncrypted() {
 	const url = new URL(location.protocol === "http:" ? location.href : address());
 	return Object.assign(url, { protocol: "https:", port: "" }).href;
 }
 
-/** The definition that came with the page, or else the server's; the link may pin either. */
-export async function obtain() {
-	if (!brought) return fetch(address());
-	const { slug, pin } = here();
-	const survey = Survey.fromJson(utf8(brought));
+/** Return the survey that is embedded in the page, or else the server's; throw wrong_definition if it is not the pinned one. */
+export async function loadSurvey() {
+	if (!embeddedDefinition) return fetch(address());
+	const { slug, pin } = surveyAddress();
+	const survey = Survey.fromJson(utf8(embeddedDefinition));
 	if (survey.slug !== slug || (pin && pin !== survey.digest)) throw new CandorError("wrong_definition");
 	return survey;
 }

@@ -1,19 +1,19 @@
-// Consent: where the definition has a text for it, a tick that everything after it waits for; it stays on this page.
+// Consent: if the definition has a text for it, the form is hidden until the respondent ticks a box.
 
-import { button, el, ours, paragraphs } from "./dom.js";
+import { button, el, paragraphs, textEl } from "./dom.js";
 
 /** @import { Survey } from "/client/js/definition.js" */
 
-// until the page is left: neither sent nor stored
+// in memory until the page is left; neither sent nor stored
 let agreed = false;
 
-/** Somebody else sits here now, and was not asked yet. */
+/** Forget the tick, because another person may answer now. */
 export function askAgain() {
 	agreed = false;
 }
 
 /**
- * The text and the tick, before what waits for them.
+ * Return the text and the box, followed by the elements that are hidden until it is ticked.
  * @param {Survey} survey
  * @param {HTMLElement[]} waiting
  */
@@ -23,7 +23,7 @@ export function consent({ consent: text }, ...waiting) {
 	const props = { type: "checkbox", "aria-describedby": "agree.more agree.error" };
 	const tick = el("input", { ...props, change });
 	const next = button("button.primary", "next", () => {
-		error.replaceChildren(ours("span", "agree_first"));
+		error.replaceChildren(textEl("span", "agree_first"));
 		tick.focus();
 	});
 	const show = () => {
@@ -37,10 +37,10 @@ export function consent({ consent: text }, ...waiting) {
 			"section.consent",
 			{},
 			paragraphs(text),
-			el("label.option", {}, tick, ours("b", "agree")),
+			el("label.option", {}, tick, textEl("b", "agree")),
 			error,
 			next,
-			ours("p.hint", "agree_more", {}, { id: "agree.more" }),
+			textEl("p.hint", "agree_more", {}, { id: "agree.more" }),
 		),
 		...waiting,
 	];
@@ -49,7 +49,7 @@ export function consent({ consent: text }, ...waiting) {
 		agreed = tick.checked;
 		error.replaceChildren();
 		show();
-		const here = agreed && waiting.some(({ tagName }) => tagName === "FORM");
-		document.getElementById("status")?.replaceChildren(here ? ours("span.heard", "loaded") : "");
+		const isForm = agreed && waiting.some(({ tagName }) => tagName === "FORM");
+		document.getElementById("status")?.replaceChildren(isForm ? textEl("span.heard", "loaded") : "");
 	}
 }

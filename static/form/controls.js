@@ -1,11 +1,11 @@
-// How a question is asked: its type has the inputs, and reads what was ticked or typed.
+// The controls of a question: its type provides the inputs, and reads the answer from them.
 
 import * as types from "./types/index.js";
 
 /** @import { Question, Values } from "/client/js/question.js" */
 /** @import { Leaf } from "./dom.js" */
 /** @import { Asked } from "./language.js" */
-/** @typedef {string | string[] | null | undefined} Said undefined while there is no answer that fits */
+/** @typedef {string | string[] | null | undefined} Said undefined if there is no answer that fits */
 /** @typedef {[key: string, values?: Values]} Line one of our strings */
 
 /**
@@ -15,12 +15,12 @@ import * as types from "./types/index.js";
  * @property {HTMLInputElement[]} inputs
  * @property {() => boolean} empty whether nothing is ticked or typed
  * @property {() => Said} read
- * @property {() => Line} wrong what to say when nothing that fits was read
+ * @property {() => Line} wrong the error if there is no answer that fits
  * @property {Line | null} hint
  */
 /**
- * What the form knows of a type: its inputs, with an id for what describes them, and how its answers are rounded before
- * chance does anything, if they are.
+ * The form's part of a question type: its inputs, with an id for their descriptions, and a sentence on how its answers are
+ * rounded before they are randomized, which may be empty.
  * @typedef {{ control(question: Asked, id: string): Control, rounding(question: Question): string }} FormType
  */
 
@@ -28,7 +28,7 @@ import * as types from "./types/index.js";
 const byName = types;
 
 /**
- * Return what the form knows of a question's type.
+ * Return the form's part of a question's type.
  * @param {Question} question
  */
 export const formType = ({ type }) => byName[type];

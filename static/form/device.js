@@ -1,44 +1,45 @@
-// This device: whose book is open, what it has spent, the person's own limits, who else answers here, and forgetting.
+// The panel about this device: the open profile, its spending and limits, other profiles, and deleting the ledger.
 
+import { Ledger } from "/client/js/ledger.js";
 import { hostOf, SERVER_LIMIT, SURVEY_LIMIT, spentOnServer, spentOnSurvey } from "/client/js/spending.js";
-import { Ledger } from "/client/js/index.js";
-import { here } from "./address.js";
-import { button, details, el, ours, tongue } from "./dom.js";
+import { surveyAddress } from "./address.js";
+import { button, details, el, languageProps, textEl } from "./dom.js";
 import { day, epsilon, say } from "./strings.js";
 
 /** @import { Survey } from "/client/js/definition.js" */
 /** @import { Child } from "./dom.js" */
-/** @typedef {(ledger?: Ledger) => unknown} Turn to another book, or to the same one as it is now */
+/** @typedef {(ledger?: Ledger) => unknown} Turn show another profile, or the same one anew */
 
-const LIMITS = "candor-limits/2"; // in the browser's storage, beside the ledger
-const BOOK = "candor-book/2"; // in the tab's own storage
+const LIMITS = "candor-limits/2"; // in the browser's storage, next to the ledger
+const PROFILE = "candor-book/2"; // in the tab's own storage
 const TRIAL = "candor-trial";
 
-/** The book that was opened in this tab, or the first; in memory where there is storage that takes nothing. */
-export function bookOfThisTab() {
-	let book = 1;
+/** Return the ledger of the profile that is open in this tab, or of the first; in memory if storage is read-only. */
+export function openLedger() {
+	let profile = 1;
 	try {
-		book = Number(sessionStorage[BOOK] ?? 1);
+		profile = Number(sessionStorage[PROFILE] ?? 1);
 	} catch {
-		// then there is no other storage either
+		// the browser blocks all storage
 	}
-	const ledger = new Ledger(null, { book });
+	const ledger = new Ledger(null, { profile });
 	const name = nameOf(ledger);
 	try {
 		ledger.storage[TRIAL] = "";
 		delete ledger.storage[TRIAL];
 		return ledger;
 	} catch {
-		const memory = new Ledger({ [name]: ledger.storage[name] }, { book });
+		const memory = new Ledger({ [name]: ledger.storage[name] }, { profile });
 		memory.persistent = false;
 		return memory;
 	}
 }
 
 /** @param {Ledger} ledger */
-const nameOf = ({ book }) => `${LIMITS} ${book}`;
+const nameOf = ({ profile }) => `${LIMITS} ${profile}`;
 
 /**
+ * Return the respondent's limits of a profile, or the default limits.
  * @param {Ledger} ledger
  * @returns {{ limit: number, serverLimit: number }}
  */
@@ -52,23 +53,24 @@ export function limits(ledger) {
 }
 
 /**
- * `keepsake`: the ticket's link; `objection`: what the limits say; `alone`: nobody else was asked above whether they answer here.
+ * Return the panel. `keepsake`: the ticket's link; `objection`: the notice if a limit is exceeded; `alone`: whether no other
+ * person was offered a profile above.
  * @param {{ survey: Survey, ledger: Ledger, blocked: boolean, keepsake?: Element | false, bare: boolean, alone: boolean, turn: Turn, objection: () => Child }} page
  */
 export function device({ survey, ledger, blocked, keepsake, bare, alone, turn, objection }) {
 	const sums = sumsOf(survey, ledger);
-	const title = ours("summary", "device");
-	const doubt = el("div");
+	const title = textEl("summary", "device");
+	const problem = el("div");
 	const entitle = () => {
 		const { limit, serverLimit } = limits(ledger);
-		const name = ledger.books().length > 1 ? say("device_person", { number: ledger.book }) : say("device");
-		const values = { limit, server_limit: serverLimit, host: hostOf(here().server), device: name };
+		const name = ledger.profiles().length > 1 ? say("device_person", { number: ledger.profile }) : say("device");
+		const values = { limit, server_limit: serverLimit, host: hostOf(surveyAddress().server), device: name };
 		if (sums) title.textContent = say("budget", { ...sums.spent, ...values });
 	};
 	const update = () => {
 		if (blocked) return turn();
 		entitle();
-		doubt.replaceChildren(el("div", {}, objection()));
+		problem.replaceChildren(el("div", {}, objection()));
 	};
 	entitle();
 	const lines = sums?.lines.map((line) => el("li", {}, line));
@@ -76,95 +78,107 @@ export function device({ survey, ledger, blocked, keepsake, bare, alone, turn, o
 		"details",
 		{},
 		title,
-		ours("p", "spending"),
+		textEl("p", "spending"),
 		lines && lines.length > 0 && el("ul", {}, lines),
-		bound(ledger, "limit", update),
-		bound(ledger, "serverLimit", update),
-		doubt,
-		ours("p.hint", "operators"),
-		ours("p.hint", "household"),
-		ours("p", "thief"),
-		!bare && [alone && people(ledger, turn), forgetting(ledger, turn, keepsake)],
+		limitField(ledger, "limit", update),
+		limitField(ledger, "serverLimit", update),
+		problem,
+		textEl("p.hint", "operators"),
+		textEl("p.hint", "household"),
+		textEl("p", "thief"),
+		!bare && [alone && people(ledger, turn), forgetPanel(ledger, turn, keepsake)],
 	);
 	node.open = blocked;
 	return node;
 }
 
 /**
- * What was spent here, and on what; nothing of a damaged or old ledger, which can only be forgotten.
+ * Return the sums and the lines of the panel; null for a damaged or old ledger, which can only be deleted.
  * @param {Survey} survey
  * @param {Ledger} ledger
  */
 function sumsOf(survey, ledger) {
 	try {
-		const { server } = here();
-		const book = ledger.read();
-		const spent = Object.values(book.entries).filter((entry) => entry.day);
-		const lines = spent.map((entry) => `${entry.slug}: ε = ${epsilon(entry.epsilon)}, ${day(entry.day)}`);
-		const there = epsilon(spentOnServer(book, server));
-		return { spent: { spent: epsilon(spentOnSurvey(book, survey, server)), server_spent: there }, lines: lines.sort() };
+		const { server } = surveyAddress();
+		const spending = ledger.read();
+		const charged = Object.values(spending.entries).filter((entry) => entry.day);
+		const lines = charged.map((entry) => `${entry.slug}: ε = ${epsilon(entry.epsilon)}, ${day(entry.day)}`);
+		const total = epsilon(spentOnServer(spending, server));
+		return {
+			spent: { spent: epsilon(spentOnSurvey(spending, survey, server)), server_spent: total },
+			lines: lines.sort(),
+		};
 	} catch {
 		return null;
 	}
 }
 
 /**
- * One of the person's limits, to change.
+ * Return an input for one of the respondent's limits.
  * @param {Ledger} ledger
  * @param {"limit" | "serverLimit"} name
  * @param {() => void} update
  */
-function bound(ledger, name, update) {
+function limitField(ledger, name, update) {
 	const change = () => {
-		const good = input.value && input.validity.valid;
+		const isValid = input.value && input.validity.valid;
 		const all = limits(ledger);
-		if (good) ledger.storage[nameOf(ledger)] = JSON.stringify({ ...all, [name]: Number(input.value) });
+		if (isValid) ledger.storage[nameOf(ledger)] = JSON.stringify({ ...all, [name]: Number(input.value) });
 		else input.value = String(all[name]);
-		said.textContent = good ? "" : say("limit_stays", { limit: all[name] });
-		if (good) update();
+		message.textContent = isValid ? "" : say("limit_stays", { limit: all[name] });
+		if (isValid) update();
 	};
-	const said = el("span.error", { role: "status", ...tongue });
+	const message = el("span.error", { role: "status", ...languageProps });
 	const input = el("input", { type: "number", min: 0, step: "any", value: limits(ledger)[name], change });
-	return el("p", {}, el("label", {}, ours("span", name === "limit" ? "limit" : "server_limit"), " ", input), " ", said);
+	return el(
+		"p",
+		{},
+		el("label", {}, textEl("span", name === "limit" ? "limit" : "server_limit"), " ", input),
+		" ",
+		message,
+	);
 }
 
 /**
- * Each person has a book of their own; it is this tab's until another is opened.
+ * Return buttons to open another person's profile, which stays open in this tab.
  * @param {Ledger} ledger
  * @param {Turn} turn
  */
 export function people(ledger, turn) {
-	/** @param {number} book */
-	const open = (book) => {
+	/** @param {number} profile */
+	const open = (profile) => {
 		try {
-			sessionStorage[BOOK] = book;
+			sessionStorage[PROFILE] = profile;
 		} catch {
-			// until the page is left
+			// the profile is open until the page is left
 		}
-		turn(new Ledger(ledger.persistent ? null : ledger.storage, { book }));
+		turn(new Ledger(ledger.persistent ? null : ledger.storage, { profile }));
 	};
-	const books = ledger.books();
-	const others = books.filter((book) => book !== ledger.book);
+	const profiles = ledger.profiles();
+	const others = profiles.filter((profile) => profile !== ledger.profile);
 	return details(
 		"others",
-		ours("p", "others_more"),
+		textEl("p", "others_more"),
 		el("p.actions", {}, [
-			...others.map((book) => ours("button", "person", { number: book }, { type: "button", click: () => open(book) })),
-			button("button", "other_new", () => open(Math.max(...books) + 1)),
+			...others.map((profile) =>
+				textEl("button", "person", { number: profile }, { type: "button", click: () => open(profile) }),
+			),
+			button("button", "other_new", () => open(Math.max(...profiles) + 1)),
 		]),
 	);
 }
 
 /**
+ * Return a button that deletes the ledger of this profile, with the ticket's link if it would be lost.
  * @param {Ledger} ledger
  * @param {Turn} turn
  * @param {Element | false} [keepsake]
  */
-export function forgetting(ledger, turn, keepsake) {
+export function forgetPanel(ledger, turn, keepsake) {
 	const forget = async () => {
 		await ledger.forget();
 		turn();
 	};
-	const lost = keepsake && [ours("p.note", "ticket_lost"), keepsake];
-	return details("forget", ours("p", "forget_more"), lost, button("button", "forget_yes", forget));
+	const lost = keepsake && [textEl("p.note", "ticket_lost"), keepsake];
+	return details("forget", textEl("p", "forget_more"), lost, button("button", "forget_yes", forget));
 }

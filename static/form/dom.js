@@ -1,9 +1,9 @@
-// Elements from text: nothing an author wrote is ever read as HTML.
+// Elements from text: an author's text is never parsed as HTML.
 
 import { say, speech } from "./strings.js";
 
 /** @import { Values } from "/client/js/question.js" */
-/** @typedef {Node | string | number | false | null | undefined} Leaf what is false, empty or missing is left out */
+/** @typedef {Node | string | number | false | null | undefined} Leaf false, empty and missing values are omitted */
 /** @typedef {Leaf | (Leaf | Leaf[])[]} Child */
 /** @typedef {Record<string, any>} Props attributes, and listeners by the name of their event */
 /**
@@ -39,10 +39,10 @@ export function el(name, props, ...children) {
 }
 
 /**
- * Our own strings: beside a language that we lack they are English, and say so.
+ * The language attributes of our own strings: they are English if we lack the survey's language.
  * @type {Props}
  */
-export const tongue = {
+export const languageProps = {
 	get lang() {
 		return speech.foreign && speech.language;
 	},
@@ -52,38 +52,39 @@ export const tongue = {
 };
 
 /**
+ * Return an element with one of our own strings.
  * @template {string} Name
  * @param {Name} name
  * @param {string} key
  * @param {Values} [values]
  * @param {Props} [props]
  */
-export const ours = (name, key, values, props) => el(name, { ...tongue, ...props }, say(key, values));
+export const textEl = (name, key, values, props) => el(name, { ...languageProps, ...props }, say(key, values));
 
 /**
  * @param {"button" | `button.${string}`} name
  * @param {string} key
  * @param {() => void} [click]
  */
-export const button = (name, key, click) => ours(name, key, {}, { type: "button", click });
+export const button = (name, key, click) => textEl(name, key, {}, { type: "button", click });
 
 /**
  * @param {string} key
  * @param {Child[]} children
  */
-export const details = (key, ...children) => el("details", {}, ours("summary", key), ...children);
+export const details = (key, ...children) => el("details", {}, textEl("summary", key), ...children);
 
 /**
- * What an author wrote.
+ * Return the paragraphs of an author's text.
  * @param {string} [text]
  */
-export const paragraphs = (text) => text?.split("\u2029").map((one) => el("p", {}, one));
+export const paragraphs = (text) => text?.split("\u2029").map((part) => el("p", {}, part));
 
 /** @param {string} key */
-export const heading = (key) => ours("h2", key, {}, { tabindex: -1 });
+export const heading = (key) => textEl("h2", key, {}, { tabindex: -1 });
 
 /**
- * The first line tells what happened, the others what to do now.
+ * Return a notice: its first line is the title, the other lines are advice.
  * @param {string} key
  * @param {Values} values
  * @param {Child[]} more
@@ -91,35 +92,35 @@ export const heading = (key) => ours("h2", key, {}, { tabindex: -1 });
 export function notice(key, values, ...more) {
 	const [title, ...advice] = say(key, values).split("\n");
 	const lines = advice.map((text) => el("p", {}, text));
-	return el("section.notice", { role: "alert", ...tongue }, el("h2", { tabindex: -1 }, title), lines, ...more);
+	return el("section.notice", { role: "alert", ...languageProps }, el("h2", { tabindex: -1 }, title), lines, ...more);
 }
 
 /**
- * A text to take along.
+ * Return a text field with a button that copies it.
  * @param {string} text
- * @param {string} key its name
+ * @param {string} key the key of the label
  */
 export function copyable(text, key) {
-	const copied = ours("span", "copied", {}, { role: "status" });
-	copied.hidden = true;
+	const status = textEl("span", "copied", {}, { role: "status" });
+	status.hidden = true;
 	const field = el("input", { readonly: true, value: text, "aria-label": say(key) });
 	const copy = button("button", "copy", async () => {
 		field.select();
 		try {
 			await navigator.clipboard.writeText(text);
-			copied.hidden = false;
+			status.hidden = false;
 		} catch {
-			// pages over plain http may not; it is selected
+			// pages over plain http cannot copy; the text is selected
 		}
 	});
-	return el("p.actions", {}, field, copy, copied);
+	return el("p.actions", {}, field, copy, status);
 }
 
 /**
- * Reading goes on here.
+ * Move the focus and the view to an element.
  * @param {Element} node
  */
-export function arrive(node) {
+export function moveFocus(node) {
 	const place = node.querySelector("[tabindex]");
 	if (place instanceof HTMLElement) place.focus({ preventScroll: true });
 	node.scrollIntoView();

@@ -1,14 +1,16 @@
-// The interviewer's page: outcomes ticked on paper become reports. Their coins have fallen; no noise is added to them.
+// The interviewer's page: outcomes ticked on paper become reports. They are random already, so no noise is added.
 
 import { symbolOf } from "/client/js/answer.js";
-import { CandorError, fetch, Report, submit, verify } from "/client/js/index.js";
+import { CandorError } from "/client/js/errors.js";
 import { typeOf } from "/client/js/question.js";
-import { fromText, ID_BYTES, pack, toText } from "/client/js/report.js";
+import { fromBase64url, ID_BYTES, pack, Report, toBase64url } from "/client/js/report.js";
+import { fetch, submit } from "/client/js/respond.js";
 import { systemBytes } from "/client/js/sampling.js";
+import { verify } from "/client/js/verify.js";
 
 /** @import { Survey } from "/client/js/definition.js" */
 /** @typedef {string | undefined} Outcome of a field: "1", "0", "unpicked", "skipped", or nothing ticked yet */
-/** @typedef {{ id: string, bits: string, values: Outcome[] }} Kept a report that was not acknowledged */
+/** @typedef {{ id: string, bits: string, values: Outcome[] }} Kept a report that is not acknowledged yet */
 
 /** @param {string} id */
 const at = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -21,14 +23,14 @@ const { digest, paper, strings } = JSON.parse(at("sheet").textContent);
  */
 const say = (key, values = {}) => strings[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
 /** @param {number} number */
-const whole = (number) => new Intl.NumberFormat(document.documentElement.lang).format(number);
+const formatCount = (number) => new Intl.NumberFormat(document.documentElement.lang).format(number);
 
 const pin = new URLSearchParams(location.hash.slice(1)).get("sha256");
 const url = location.origin + location.pathname.replace(/\/enter\/?$/, "") + (pin ? `#sha256=${pin}` : "");
 const SHEET = `candor-sheet/1 ${digest}`;
 const COUNT = `candor-sheets/1 ${digest}`;
 
-// this tab remembers what is ticked on a sheet that was not acknowledged, and how many were; nothing else
+// this tab stores only the ticks of a sheet that is not acknowledged yet, and the number of acknowledged sheets
 /** @type {Record<string, string | undefined>} */
 const memory = {};
 /**
@@ -54,12 +56,12 @@ const remember = (name, text) => {
 		memory[name] = text;
 	}
 };
-const counted = () => Number(recall(COUNT) ?? 0);
+const readCount = () => Number(recall(COUNT) ?? 0);
 
 /** @type {Survey} */
 let survey;
 /**
- * What would be sent; nothing of it has left yet.
+ * The report to be sent.
  * @type {Report | undefined}
  */
 let report;
@@ -69,7 +71,7 @@ let values = [];
 let kept;
 let sending = false;
 /**
- * What is missing on the sheet, in words.
+ * A sentence on the missing ticks; undefined if the sheet is complete.
  * @type {string | undefined}
  */
 let missing;
@@ -78,7 +80,7 @@ function begin() {
 	at("enter").hidden = false;
 	at("enter").addEventListener("input", draw);
 	at("send").addEventListener("click", (event) => {
-		if (event.detail <= 1) send(); // and not the second of a double click
+		if (event.detail <= 1) send(); // not the second click of a double click
 	});
 	at("drop").addEventListener("click", () => next(""));
 	const text = recall(SHEET);
@@ -93,11 +95,11 @@ function begin() {
 
 /** @returns {HTMLInputElement[]} */
 const inputs = () =>
-	[...document.querySelectorAll("#enter input[type=radio]")].filter((one) => one instanceof HTMLInputElement);
+	[...document.querySelectorAll("#enter input[type=radio]")].filter((node) => node instanceof HTMLInputElement);
 /** @param {HTMLInputElement} input */
 const place = (input) => Number(input.name.slice("field".length));
 
-// makes the report anew at every change
+// make a new report at every change, and show it
 function draw() {
 	values = survey.fields.map(() => "skipped");
 	for (const input of inputs()) values[place(input)] = undefined;
@@ -105,7 +107,7 @@ function draw() {
 	const asked = [...survey.fields.keys()].filter((i) => values[i] !== "unpicked");
 	missing = lack(asked);
 	report = undefined;
-	if (kept) report = new Report(digest, fromText(kept.id), fromText(kept.bits));
+	if (kept) report = new Report(digest, fromBase64url(kept.id), fromBase64url(kept.bits));
 	else if (!missing) report = make(asked);
 	show();
 }
@@ -118,8 +120,8 @@ function lack(asked) {
 }
 
 /**
- * What is ticked is the bit: its coin has fallen. Where nothing is ticked the answer is "no answer", randomized by the
- * client's own code.
+ * Return the report of the sheet. A tick is the bit itself, because it was randomized on paper. A question that is not on
+ * the sheet gets "no answer", randomized by the client's own code.
  * @param {number[]} asked
  */
 function make(asked) {
@@ -146,7 +148,7 @@ function show() {
 	at("preview").replaceChildren(...(report ? lines : []));
 	at("bytes").hidden = !report;
 	/** @type {HTMLElement} */ (at("bytes").querySelector("code")).textContent = report?.toJson() ?? "";
-	at("count").textContent = say("enter_count", { count: whole(counted()) });
+	at("count").textContent = say("enter_count", { count: formatCount(readCount()) });
 	for (const input of inputs()) input.disabled = Boolean(kept);
 	at("send").textContent = say(kept ? "enter_again" : "enter_send");
 	const idle = !kept || sending;
@@ -162,13 +164,13 @@ async function send() {
 		return;
 	}
 	sending = true;
-	kept ??= { id: toText(report.id), bits: toText(report.bits), values };
+	kept ??= { id: toBase64url(report.id), bits: toBase64url(report.bits), values };
 	remember(SHEET, JSON.stringify(kept)); // before the first byte leaves
 	at("status").textContent = say("enter_sending");
 	draw();
 	try {
 		await submit(url, report, { attempts: 1 });
-		remember(COUNT, String(counted() + 1));
+		remember(COUNT, String(readCount() + 1));
 		sending = false;
 		next(say("enter_stored"));
 	} catch (error) {
@@ -182,7 +184,7 @@ async function send() {
 const isTicked = ({ name }) => inputs().some((input) => input.name === name && input.checked);
 
 /**
- * An empty sheet.
+ * Show an empty sheet.
  * @param {string} words
  */
 function next(words) {

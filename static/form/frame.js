@@ -1,15 +1,15 @@
-// What stands around the questions: title, group, description, what the device promises, whom to ask. All of it is from
-// the definition that this device has verified; the server's own words are shown only where scripts are off.
+// The frame around the questions: title, group, description, privacy summary, contact. All of it is from the definition
+// that this device has verified; the server's own text is shown only if scripts are off.
 
+import { posteriorInHundred, SUSPICION } from "/client/js/description.js";
 import { hostOf } from "/client/js/spending.js";
-import { verify } from "/client/js/index.js";
-import { ofHundred, SUSPICION } from "/client/js/description.js";
-import { here, privacyPage } from "./address.js";
-import { details, el, notice, ours, paragraphs, tongue } from "./dom.js";
+import { verify } from "/client/js/verify.js";
+import { privacyPage, surveyAddress } from "./address.js";
+import { details, el, languageProps, notice, paragraphs, textEl } from "./dom.js";
 import { languagesOf } from "./language.js";
+import { pageData } from "./page_data.js";
 import { dice } from "./protection.js";
 import { epsilon, moment, say, speak, speech } from "./strings.js";
-import { told } from "./told.js";
 
 /** @import { Survey } from "/client/js/definition.js" */
 /** @import { Leaf } from "./dom.js" */
@@ -21,11 +21,11 @@ const EVEN = Math.log(19);
 /** @param {string} id */
 const at = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
-// the mark, which the page brought along; what stands beside it is said of a verified definition, or not at all
+// the logo, which is embedded in the page; the text next to it is shown for a verified definition only
 const picture = () => /** @type {Element} */ (at("mark").firstElementChild);
 
 /**
- * The survey, in the language that is spoken, around whatever the form shows.
+ * Show the frame in the current language.
  * @param {Localized} survey
  * @param {Leaf[]} promise
  */
@@ -35,64 +35,66 @@ export function frame(survey, promise) {
 	document.title = title;
 	Object.assign(document.documentElement, { lang: language, dir: speech.dir });
 	const claim = verify(original) < EVEN ? "cannot" : "mixed";
-	at("mark").replaceChildren(picture(), ours("a", claim, {}, { href: privacyPage() }));
+	at("mark").replaceChildren(picture(), textEl("a", claim, {}, { href: privacyPage() }));
 	const [before, after] = group ? say("group", { group: "\u2029" }).split("\u2029") : [];
 	at("survey").replaceChildren(
 		el("h1", {}, title),
-		group ? el("p.group", tongue, before, el("b", { lang: untranslated }, group), after) : "",
-		group && !tickets && told.state === "open" ? ours("p.hint", "alone") : "",
+		group ? el("p.group", languageProps, before, el("b", { lang: untranslated }, group), after) : "",
+		group && !tickets && pageData.state === "open" ? textEl("p.hint", "alone") : "",
 		...(paragraphs(description) ?? []),
-		told.state === "open" ? el("section.summary", { id: "promise", ...tongue }, ...promise) : closed(),
+		pageData.state === "open" ? el("section.summary", { id: "promise", ...languageProps }, ...promise) : closedNotice(),
 	);
 	// a translation may leave the contact as it is
 	const lang = contact === original.contact && untranslated;
 	const whom = el("span", { lang }, contact?.replaceAll("\u2029", " "));
-	const foot = [contact ? el("p.contact", {}, ours("span", "contact"), " ", whom) : "", trust(original)];
+	const foot = [contact ? el("p.contact", {}, textEl("span", "contact"), " ", whom) : "", trust(original)];
 	at("foot").replaceChildren(...foot.filter(Boolean));
 }
 
 /**
- * How to do without this server's page; or, in a file, what that is.
+ * Return the details on answering without this server's page or, in a file, on the file itself.
  * @param {Survey} survey
  */
 function trust({ digest, tickets }) {
-	if (!told.file && !told.home) return "";
-	const { server, slug } = here();
+	if (!pageData.file && !pageData.home) return "";
+	const { server, slug } = surveyAddress();
 	const link = `${server}/s/${slug}`;
 	/**
 	 * @param {string} key
 	 * @param {string} text
 	 */
-	const sum = (key, text) => [ours("p", key), el("p", {}, el("code", { dir: "ltr" }, text))];
-	if (!told.file) return details("file", ours("p", "file_more", { host: hostOf(server) }), sum("trust_digest", digest));
-	const save = ours("a", "trust_file", {}, { href: `${link}/form.html`, download: `${slug}.html` });
+	const sum = (key, text) => [textEl("p", key), el("p", {}, el("code", { dir: "ltr" }, text))];
+	if (!pageData.file)
+		return details("file", textEl("p", "file_more", { host: hostOf(server) }), sum("trust_digest", digest));
+	const save = textEl("a", "trust_file", {}, { href: `${link}/form.html`, download: `${slug}.html` });
 	return details(
 		"trust",
-		ours("p", "trust_more"),
+		textEl("p", "trust_more"),
 		el("p", {}, save),
-		sum("trust_sum", told.file),
+		sum("trust_sum", pageData.file),
 		sum("trust_digest", digest),
-		ours("p", "trust_same"),
+		textEl("p", "trust_same"),
 		sum("trust_python", `python -m candor_client "${link}#sha256=${digest}"`),
-		tickets && ours("p", "trust_invited"),
+		tickets && textEl("p", "trust_invited"),
 	);
 }
 
-/** Where there is no definition to take a title from. */
-export function unnamed() {
+/** Show a frame without a definition. */
+export function showUntitledFrame() {
 	document.title = "Candor";
 	at("mark").replaceChildren(picture());
 	at("survey").replaceChildren(el("h1", {}, "Candor"));
 }
 
-// why it takes no reports
-function closed() {
-	const opens = told.opens && el("p", {}, `${say("opens")} `, el("time", { datetime: told.opens }, moment(told.opens)));
-	return notice(told.state, {}, opens);
+// return a notice on why the survey takes no reports
+function closedNotice() {
+	const opens =
+		pageData.opens && el("p", {}, `${say("opens")} `, el("time", { datetime: pageData.opens }, moment(pageData.opens)));
+	return notice(pageData.state, {}, opens);
 }
 
 /**
- * Until the device has drawn what to ask, without numbers.
+ * Return the privacy summary without numbers, until the device has drawn the field to ask.
  * @param {Localized} survey
  * @returns {Leaf[]}
  */
@@ -104,31 +106,31 @@ export function promise(survey) {
 }
 
 /**
- * What the device will do to the answers, in this survey's numbers.
+ * Return the privacy summary of this survey, with numbers.
  * @param {Localized} survey
  * @param {number | null} asked
- * @param {number} before what earlier versions have cost
+ * @param {number} before the ε spent on earlier versions
  * @returns {Leaf[]}
  */
 export function summary(survey, asked, before) {
 	const { fields, questions, tickets } = survey;
-	const put = asked === null ? fields : [fields[asked]];
+	const included = asked === null ? fields : [fields[asked]];
 	const all = verify(survey.original) + before;
-	const rolled = dice(put);
+	const rolled = dice(included);
 	const doubt = rolled && all < EVEN && `${say("never")} `;
-	const { cases, people } = ofHundred(SUSPICION, all);
+	const { cases, people } = posteriorInHundred(SUSPICION, all);
 	const raised = say("total", { part: cases, whole: people, epsilon: epsilon(all) });
 	return [
-		asked !== null && ours("p.chosen", "chosen", { count: put[0].questions.length, total: questions.length }),
+		asked !== null && textEl("p.chosen", "chosen", { count: included[0].questions.length, total: questions.length }),
 		rolled ? el("p", {}, asked !== null && `${say("luck")} `, rolled) : promise(survey)[0],
 		el("p", {}, doubt, raised),
-		before > 0 && ours("p", "earlier", { epsilon: epsilon(before) }),
-		tickets && ours("p", "unlinked"),
+		before > 0 && textEl("p", "earlier", { epsilon: epsilon(before) }),
+		tickets && textEl("p", "unlinked"),
 	];
 }
 
 /**
- * The languages of a survey by their own names, if it has several; they stay where they are when one is chosen.
+ * Show buttons with the names of the survey's languages, if it has several.
  * @param {Survey} survey
  * @param {() => void} redraw
  */
@@ -143,12 +145,12 @@ export function offerLanguages(survey, redraw) {
 		redraw();
 	};
 	const buttons = tags.map((tag) => {
-		const { dir } = told.languages[tag] ?? {};
+		const { dir } = pageData.languages[tag] ?? {};
 		return el("button.link", { type: "button", lang: tag, dir, click: () => choose(tag) }, nameOf(tag));
 	});
 	function update() {
 		group.setAttribute("aria-label", say("languages"));
-		for (const one of buttons) one.setAttribute("aria-pressed", String(one.lang === speech.tag));
+		for (const item of buttons) item.setAttribute("aria-pressed", String(item.lang === speech.tag));
 	}
 	update();
 	group.append(...buttons);
@@ -156,13 +158,13 @@ export function offerLanguages(survey, redraw) {
 }
 
 /**
- * What a language is called by those who speak it.
+ * Return the name of a language in that language.
  * @param {string} tag
  */
 function nameOf(tag) {
 	try {
 		return new Intl.DisplayNames(tag, { type: "language" }).of(tag) ?? tag;
 	} catch {
-		return tag; // no language that the browser has heard of
+		return tag; // the browser does not know this language
 	}
 }

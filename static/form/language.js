@@ -1,4 +1,4 @@
-// Which language the form speaks, and the survey in it. Chosen on the device: no request and no report tells which.
+// The language of the form, and the survey in it. It is chosen on the device and never sent.
 
 import { typeOf } from "/client/js/question.js";
 
@@ -7,12 +7,11 @@ import { typeOf } from "/client/js/question.js";
 /** @import { Question } from "/client/js/question.js" */
 
 /**
- * A question to be read in some language; answers, conditions and symbols are those of the original.
+ * A translated question; answers, conditions and symbols are those of the original.
  * @typedef {Question & { original: Question }} Asked
  */
 /**
- * A survey to be read in some language: what it says is translated, what it means is the original's. Labels are by
- * position, so bits and indices say the same in all of them.
+ * A translated survey. Labels are by position, so that bits and indices mean the same in every language.
  * @typedef {Omit<Survey, "questions" | "fields"> & { original: Survey, questions: Asked[], fields: (Omit<Field, "questions"> & { questions: Asked[] })[] }} Localized
  */
 
@@ -20,12 +19,12 @@ import { typeOf } from "/client/js/question.js";
 export const languagesOf = ({ language, translations = {} }) => [language, ...Object.keys(translations)];
 
 /**
- * The survey in one of its languages; in its own, if it has no such translation.
+ * Return the survey in one of its languages; in its original language if it has no such translation.
  * @param {Survey} survey
  * @param {string} language
  * @returns {Localized}
  */
-export function localized(survey, language) {
+export function translateSurvey(survey, language) {
 	const words = Object.hasOwn(survey.translations ?? {}, language) ? survey.translations?.[language] : undefined;
 	const asked = survey.questions.map((original) => {
 		const texts = words?.questions[original.id];
@@ -48,17 +47,17 @@ export function localized(survey, language) {
 }
 
 /**
- * The first language that the reader prefers and that is offered, whatever their region; else the first that is offered.
+ * Return the first of the reader's languages that is offered, in any region; otherwise the first that is offered.
  * @param {string[]} offered
- * @param {readonly string[]} wishes such as "de-AT", the best first
+ * @param {readonly string[]} wishes such as "de-AT", in order of preference
  */
 export function languageFor(offered, wishes) {
 	/** @param {string} tag */
 	const main = (tag) => tag.split("-")[0].toLowerCase();
 	for (const wish of wishes) {
-		const same = offered.find((tag) => tag.toLowerCase() === wish.toLowerCase());
-		const found = same ?? offered.find((tag) => main(tag) === main(wish));
-		if (found) return found;
+		const exact = offered.find((tag) => tag.toLowerCase() === wish.toLowerCase());
+		const match = exact ?? offered.find((tag) => main(tag) === main(wish));
+		if (match) return match;
 	}
 	return offered[0];
 }

@@ -1,7 +1,7 @@
-// The labels of a question as buttons or boxes to tick.
+// The labels of a question as radio buttons or check boxes.
 
-import { below, systemBytes } from "/client/js/sampling.js";
-import { el, ours } from "./dom.js";
+import { drawBelow, systemBytes } from "/client/js/sampling.js";
+import { el, textEl } from "./dom.js";
 
 /** @import { Question } from "/client/js/question.js" */
 /** @import { Control, Said } from "./controls.js" */
@@ -24,23 +24,23 @@ export function option(type, name, answer, text) {
  * @param {"checkbox" | "radio"} type
  * @param {string} name
  */
-export const noAnswer = (type, name) => option(type, name, null, ours("span", "no_answer"));
+export const noAnswer = (type, name) => option(type, name, null, textEl("span", "no_answer"));
 
 /**
- * The places of the options, as long as this page is open.
+ * The order of the options of each question, as long as this page is open.
  * @type {Map<string, number[]>}
  */
 const orders = new Map();
 
 /**
- * Shuffled, if the author wants it, by bytes of its own: a report draws others, and says nothing of them.
+ * Return the order of the options, shuffled if the author wants it. It draws its own bytes and does not affect a report.
  * @param {Question} question
  */
 function orderOf({ id, labels, shuffle }) {
 	const order = orders.get(id) ?? [...labels.keys()];
 	if (orders.has(id)) return order;
 	for (let i = order.length - 1; shuffle && i > 0; i--) {
-		const j = Number(below(i + 1, systemBytes));
+		const j = Number(drawBelow(i + 1, systemBytes));
 		[order[i], order[j]] = [order[j], order[i]];
 	}
 	orders.set(id, order);
@@ -48,17 +48,17 @@ function orderOf({ id, labels, shuffle }) {
 }
 
 /**
- * The author's labels; each answers with the label of the original.
+ * Return the author's labels as options; each answers with the label of the original.
  * @param {"checkbox" | "radio"} type
  * @param {Asked} question
  */
-export const labelled = (type, question) =>
+export const labelOptions = (type, question) =>
 	orderOf(question).map((i) =>
 		option(type, question.id, question.original.labels[i], el("span", {}, question.labels[i])),
 	);
 
 /** @param {Option[]} options */
-export const ticked = (options) => options.filter(({ input }) => input.checked);
+export const listTicked = (options) => options.filter(({ input }) => input.checked);
 
 /**
  * @param {Option[]} options
@@ -68,18 +68,18 @@ export const ticked = (options) => options.filter(({ input }) => input.checked);
 export const tickable = (options, read) => ({
 	nodes: options.map(({ node }) => node),
 	inputs: options.map(({ input }) => input),
-	empty: () => ticked(options).length === 0,
+	empty: () => listTicked(options).length === 0,
 	read,
 	wrong: () => ["missing"],
 	hint: null,
 });
 
 /**
- * One of some options, or no answer where there need be none.
+ * Return the control for one of some options, or for no answer if the question is optional.
  * @param {Asked} question
  * @param {Option[]} options
  */
 export function oneOf({ id, optional }, options) {
 	const all = optional ? [...options, noAnswer("radio", id)] : options;
-	return tickable(all, () => ticked(all)[0]?.answer);
+	return tickable(all, () => listTicked(all)[0]?.answer);
 }

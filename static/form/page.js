@@ -1,52 +1,54 @@
-// The form: fetch and verify, take a ticket, ask, randomize once, show what will be sent, send, give a receipt.
+// The form, step by step: fetch and verify, take a ticket, ask, randomize once, show the report, send it, give a receipt.
 
+import { CandorError } from "/client/js/errors.js";
+import { Ledger } from "/client/js/ledger.js";
+import { isPrivate, monotonic, submit, waitForSecond } from "/client/js/respond.js";
 import { charge, hostOf, reportOf, spentOnSurvey, stateOf, ticketOf } from "/client/js/spending.js";
-import { CandorError, Ledger, submit, verify } from "/client/js/index.js";
-import { isPrivate, monotonic, untilWholeSecond } from "/client/js/respond.js";
-import { address, encrypted, here, obtain } from "./address.js";
+import { verify } from "/client/js/verify.js";
+import { address, isEncrypted, loadSurvey, surveyAddress } from "./address.js";
 import { askAgain, consent } from "./consent.js";
-import { bookOfThisTab, device, forgetting, limits, people } from "./device.js";
-import { arrive, button, el, notice, ours } from "./dom.js";
-import { frame, offerLanguages, promise, summary, unnamed } from "./frame.js";
-import { languageFor, languagesOf, localized } from "./language.js";
+import { device, forgetPanel, limits, openLedger, people } from "./device.js";
+import { button, el, moveFocus, notice, textEl } from "./dom.js";
+import { frame, offerLanguages, promise, showUntitledFrame, summary } from "./frame.js";
+import { languageFor, languagesOf, translateSurvey } from "./language.js";
+import { pageData } from "./page_data.js";
 import { questionnaire } from "./questions.js";
 import { receipt, review } from "./review.js";
 import { canSay, day, epsilon, say, speak, speech } from "./strings.js";
 import { thanks } from "./thanks.js";
-import { told } from "./told.js";
 
 /** @import { Answers } from "/client/js/answer.js" */
 /** @import { Entry } from "/client/js/spending.js" */
 /** @import { Survey } from "/client/js/definition.js" */
 /** @import { Child, Leaf } from "./dom.js" */
 /** @import { Localized } from "./language.js" */
-/** @typedef {() => Leaf[]} Draw what is to be seen, anew each time, in the language that is spoken then */
+/** @typedef {() => Leaf[]} Draw return new elements in the current language */
 
 const root = /** @type {HTMLElement} */ (document.getElementById("form"));
 const status = /** @type {HTMLElement} */ (document.getElementById("status"));
-const isOpen = told.state === "open";
-const isPaused = told.state === "survey_paused";
+const isOpen = pageData.state === "open";
+const isPaused = pageData.state === "survey_paused";
 
-let ledger = bookOfThisTab();
+let ledger = openLedger();
 /** @type {Survey} */
 let survey;
 /**
- * The same in the language that is spoken.
+ * The survey in the current language.
  * @type {Localized}
  */
 let text;
 /**
- * What is on the page.
+ * The functions that draw the current page.
  * @type {{ draw: Draw, above: Draw }}
  */
 let drawn;
 /**
- * What the person said, until the report is stored; nothing else remembers it.
+ * The respondent's answers until the report is stored; they are kept in no other place.
  * @type {Answers | null}
  */
 let answers = null;
 /**
- * The entry of the ledger that the page shows.
+ * The ledger's entry when the page was drawn.
  * @type {Entry | undefined}
  */
 let seen;
@@ -54,7 +56,7 @@ let seen;
 let began = 0;
 let blocked = false;
 /**
- * What only surveys by invitation load.
+ * The module that only surveys by invitation load.
  * @type {typeof import("./ticket.js") | null}
  */
 let tickets = null;
@@ -63,32 +65,32 @@ let tickets = null;
 const codeOf = (error) => (error instanceof CandorError ? error.code : undefined);
 
 addEventListener("hashchange", () => location.reload());
-// the browser may bring the page back as it was left, with answers in it, perhaps for somebody else
+// the browser may restore the page with its answers, perhaps for another person
 addEventListener("pageshow", ({ persisted }) => {
 	if (persisted && survey) renew();
 });
 // another tab has made, sent or forgotten the report
 addEventListener("storage", () => {
-	if (survey && recorded() !== JSON.stringify(seen)) renew();
+	if (survey && readEntryText() !== JSON.stringify(seen)) renew();
 });
 
 try {
-	const found = await obtain();
-	verify(found);
-	survey = found;
+	const fetched = await loadSurvey();
+	verify(fetched);
+	survey = fetched;
 	if (!languagesOf(survey).includes(speech.tag)) speak(languageFor(languagesOf(survey), navigator.languages));
 	offerLanguages(survey, redraw);
 	await show();
-	if (root.querySelector("form:not([hidden])")) status.replaceChildren(ours("span.heard", "loaded"));
+	if (root.querySelector("form:not([hidden])")) status.replaceChildren(textEl("span.heard", "loaded"));
 } catch (error) {
 	const code = codeOf(error);
 	const missed = code === "unreachable" && button("button", "retry", () => location.reload());
 	if (isPrivate(address())) place(() => [problem(missed ? "no_definition" : code, "bad_definition", missed)]);
-	else place(() => [problem("not_encrypted", "", ours("a", "open_https", {}, { href: encrypted() }))]);
+	else place(() => [problem("not_encrypted", "", textEl("a", "open_https", {}, { href: isEncrypted() }))]);
 }
 root.setAttribute("aria-busy", "false");
 
-// where this device stands: sent, made and not sent, forgotten under our eyes, without ticket, or not asked yet
+// show the page for the state of this device: sent, made, deleted in another tab, without ticket, or not asked yet
 async function show() {
 	blocked = false;
 	try {
@@ -97,15 +99,15 @@ async function show() {
 		if (!entry && seen?.day) return place(() => [notice("forgotten", {}, button("button", "anew", anew)), panel()]);
 		if (!entry && seen?.signature) return place(() => [notice("ticket_gone", {}), panel()]);
 		seen = entry;
-		if (entry?.stored) return place(() => [answered(entry), panel(true)]);
+		if (entry?.stored) return place(() => [answeredScreen(entry), panel(true)]);
 		if (entry?.bits) return place(() => [preview(entry), panel()]);
 		if (entry?.day) return place(() => [notice("report_lost", { day: day(entry.day) }), panel()]);
 		if (!isOpen) return place(() => []);
-		charge(ledger.read(), survey, here().server, limits(ledger));
+		charge(ledger.read(), survey, surveyAddress().server, limits(ledger));
 		const screen = tickets?.ticketScreen({ survey, ledger, refresh: again, problem });
 		seen = ledger.read().entries[survey.digest];
-		// taking a ticket waits for consent; news of it does not
-		if (screen) return place(() => gated(screen()));
+		// taking a ticket needs consent; a message about it does not
+		if (screen) return place(() => gateScreen(screen()));
 		await ask();
 	} catch (error) {
 		const code = codeOf(error);
@@ -116,27 +118,27 @@ async function show() {
 }
 
 /** @param {HTMLElement} screen before the first question */
-function gated(screen) {
+function gateScreen(screen) {
 	return screen.querySelector(".primary") ? consent(text, screen, panel()) : [screen, panel()];
 }
 
-// the ticket that waits here
-function waiting() {
+// return the ticket that is stored but not used yet
+function findUnusedTicket() {
 	return seen && stateOf(seen) === "ticket" && ticketOf(seen);
 }
 
 async function ask() {
-	const { server } = here();
+	const { server } = surveyAddress();
 	const before = Number(spentOnSurvey(ledger.read(), survey, server));
-	const begun = await ledger.begin(survey, server);
+	const entry = await ledger.begin(survey, server);
 	seen = ledger.read().entries[survey.digest];
-	const asked = begun.asked ?? null;
-	const ticket = waiting();
+	const asked = entry.asked ?? null;
+	const ticket = findUnusedTicket();
 	/** @type {HTMLFormElement | undefined} */
 	let form;
 	const draw = () => {
-		form = questionnaire(text, asked, (given) => make(given, asked), form);
-		const more = ticket && tickets?.elsewhere(ticket);
+		form = questionnaire(text, asked, (values) => make(values, asked), form);
+		const more = ticket && tickets?.ticketPanel(ticket);
 		return consent(text, panel(), ...(more ? [more] : []), form);
 	};
 	place(draw, () => summary(text, asked, before));
@@ -154,17 +156,17 @@ function anew() {
 
 async function again() {
 	await show();
-	arrive(root);
+	moveFocus(root);
 }
 
 /**
- * Somebody else's book, or the same one as it is now.
- * @param {Ledger} [book]
+ * Show another profile, or the same one anew.
+ * @param {Ledger} [next]
  */
-function turn(book = ledger) {
-	if (book.book !== ledger.book) seen = undefined;
+function turn(next = ledger) {
+	if (next.profile !== ledger.profile) seen = undefined;
 	askAgain();
-	ledger = book;
+	ledger = next;
 	answers = null;
 	return again();
 }
@@ -174,8 +176,8 @@ async function forgetOld() {
 	await turn();
 }
 
-// what the ledger says now about this survey, as text
-function recorded() {
+// return the ledger's current entry for this survey, as text
+function readEntryText() {
 	try {
 		return JSON.stringify(ledger.read().entries[survey.digest]);
 	} catch {
@@ -184,8 +186,9 @@ function recorded() {
 }
 
 /**
+ * Show another page.
  * @param {Draw} draw
- * @param {Draw} above what the frame promises
+ * @param {Draw} above the summary above the form
  */
 function place(draw, above = () => promise(text)) {
 	drawn = { draw, above };
@@ -193,76 +196,76 @@ function place(draw, above = () => promise(text)) {
 	redraw();
 }
 
-// the same again, in the language that is spoken now
+// draw the same page in the current language
 function redraw() {
 	if (survey) {
-		text = localized(survey, speech.tag);
+		text = translateSurvey(survey, speech.tag);
 		frame(text, drawn.above());
-	} else unnamed();
+	} else showUntitledFrame();
 	const guest = guestOf();
 	const nodes = drawn.draw();
-	const forgetful = nodes.length > 0 && !seen?.stored && forgetfulness();
-	// whoever has answered is told that first
-	root.replaceChildren(...el("div", {}, forgetful, !seen?.stored && guest, nodes).childNodes);
+	const warning = nodes.length > 0 && !seen?.stored && forgetfulness();
+	// a respondent who has answered sees that first
+	root.replaceChildren(...el("div", {}, warning, !seen?.stored && guest, nodes).childNodes);
 }
 
-// what is lost with this page
+// return a warning if the ledger is lost with this page
 function forgetfulness() {
-	if (!ledger.persistent) return ours("p.note", "memory");
+	if (!ledger.persistent) return textEl("p.note", "memory");
 	if (!ledger.held) return null;
-	return el("section.note", {}, ours("p", "file_memory"), survey?.tickets && ours("p", "ticket_file"));
+	return el("section.note", {}, textEl("p", "file_memory"), survey?.tickets && textEl("p", "ticket_file"));
 }
 
-// who else may have come, with the way to a book of their own
+// return the note for another person with a new link, with the buttons to open a profile
 function guestOf() {
 	return (isOpen && seen && tickets?.guest(seen, people(ledger, turn))) || null;
 }
 
-/** @param {boolean} bare without what `others` shows */
+/** @param {boolean} bare without the panel of other respondents */
 function panel(bare = false) {
-	const ticket = waiting();
+	const ticket = findUnusedTicket();
 	const keepsake = ticket && tickets?.linkOf(ticket);
 	return device({ survey, ledger, blocked, keepsake, bare, alone: !guestOf(), turn, objection });
 }
 
 function objection() {
 	try {
-		if (!seen?.day) charge(ledger.read(), survey, here().server, limits(ledger));
+		if (!seen?.day) charge(ledger.read(), survey, surveyAddress().server, limits(ledger));
 	} catch (error) {
 		return problem(codeOf(error));
 	}
 }
 
-// for those who share a device; a guest has been told already
-function others(guest = guestOf()) {
-	const next = !guest && [ours("p", "next_person"), people(ledger, turn)];
-	return [guest, el("section.note", {}, next, ours("p", "shared"), forgetting(ledger, turn))];
+// return the notes for people who share a device, unless a guest has seen them already
+function otherRespondentsPanel(guest = guestOf()) {
+	const next = !guest && [textEl("p", "next_person"), people(ledger, turn)];
+	return [guest, el("section.note", {}, next, textEl("p", "shared"), forgetPanel(ledger, turn))];
 }
 
 /**
  * @param {string} [code]
- * @param {string} [otherwise] what to say where we have no words for the code
+ * @param {string} [otherwise] the string to show if there is none for the code
  * @param {Child[]} more
  */
 function problem(code = "error", otherwise = "not_made", ...more) {
 	const { limit, serverLimit } = limits(ledger);
-	const above = code.endsWith("limit") && { epsilon: epsilon(verify(survey)), host: hostOf(here().server) };
+	const above = code.endsWith("limit") && { epsilon: epsilon(verify(survey)), host: hostOf(surveyAddress().server) };
 	const values = { code, limit, server_limit: serverLimit, ...above };
 	return notice(canSay(code) ? code : otherwise, values, ...more);
 }
 
 /**
- * Once and for all: the ledger writes it down before anything is shown.
- * @param {Answers} given
+ * Make the only report: the ledger stores it before it is shown.
+ * @param {Answers} values
  * @param {number | null} asked
  */
-async function make(given, asked) {
+async function make(values, asked) {
 	try {
-		// it may have been forgotten in another tab, and would draw other questions now
+		// the ledger may have been deleted in another tab, and would draw other questions now
 		if ((ledger.read().entries[survey.digest]?.asked ?? null) !== asked) return problem("other_questions");
 		began = monotonic();
-		const { made } = await ledger.make(survey, given, { server: here().server, ...limits(ledger) });
-		answers = made ? given : null;
+		const { made } = await ledger.make(survey, values, { server: surveyAddress().server, ...limits(ledger) });
+		answers = made ? values : null;
 		tickets?.hideTicket();
 	} catch (error) {
 		return problem(codeOf(error));
@@ -270,58 +273,58 @@ async function make(given, asked) {
 	await again();
 }
 
-/** @param {Entry} shown */
-function preview(shown) {
-	const report = reportOf(survey.digest, shown);
-	const { node, send, problems } = review(text, shown, report.toJson(), answers);
-	if (isPaused) send.replaceWith(ours("p.note", "kept"));
+/** @param {Entry} entry */
+function preview(entry) {
+	const report = reportOf(survey.digest, entry);
+	const { node, send, problems } = review(text, entry, report.toJson(), answers);
+	if (isPaused) send.replaceWith(textEl("p.note", "kept"));
 	send.addEventListener("click", async () => {
-		if (recorded() !== JSON.stringify(shown)) {
+		if (readEntryText() !== JSON.stringify(entry)) {
 			await renew();
-			return arrive(root);
+			return moveFocus(root);
 		}
 		send.disabled = true;
-		status.replaceChildren(ours("span", "sending"));
+		status.replaceChildren(textEl("span", "sending"));
 		try {
-			await untilWholeSecond(began);
+			await waitForSecond(began);
 			await submit(address(), report, { attempts: 1 });
-			await ended();
-			place(() => [receipt(text, shown), ...others(), panel(true)]);
-			arrive(root);
+			await showEnd();
+			place(() => [receipt(text, entry), ...otherRespondentsPanel(), panel(true)]);
+			moveFocus(root);
 		} catch (error) {
 			const code = codeOf(error);
 			if (tickets && code === "id_taken") {
-				await ended();
+				await showEnd();
 				place(() => [problem(code), panel()]);
-				return arrive(root);
+				return moveFocus(root);
 			}
 			status.replaceChildren();
 			send.disabled = false;
 			send.textContent = say("retry");
-			problems.replaceChildren(problem(code, "refused", code === "survey_paused" && ours("p", "kept")));
-			arrive(problems);
+			problems.replaceChildren(problem(code, "refused", code === "survey_paused" && textEl("p", "kept")));
+			moveFocus(problems);
 		}
 	});
 	return node;
 }
 
-// it is stored, or another report came with its ticket
-async function ended() {
+// delete the report after it, or another report with its ticket, was stored
+async function showEnd() {
 	answers = null;
-	await ledger.acknowledge(survey, here().server).catch(() => null); // else the same can be sent again
+	await ledger.acknowledge(survey, surveyAddress().server).catch(() => null); // if this fails, the same bytes can be sent again
 	seen = ledger.read().entries[survey.digest];
 	tickets?.hideTicket();
 }
 
 /** @param {Entry} entry */
-function answered({ day: made, epsilon: loss }) {
+function answeredScreen({ day: made, epsilon: loss }) {
 	return el(
 		"section",
 		{},
-		ours("h2", "answered", { day: day(made) }, { tabindex: -1 }),
+		textEl("h2", "answered", { day: day(made) }, { tabindex: -1 }),
 		thanks(text),
-		ours("p", "answered_more", { epsilon: epsilon(loss) }),
-		ours("p", "answered_kept"),
-		others(),
+		textEl("p", "answered_more", { epsilon: epsilon(loss) }),
+		textEl("p", "answered_kept"),
+		otherRespondentsPanel(),
 	);
 }

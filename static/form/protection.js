@@ -1,8 +1,8 @@
-// What the device does to an answer, in this survey's own numbers.
+// Explanations of how the device randomizes an answer, with the numbers of this survey.
 
 import { oddsSentence } from "/client/js/description.js";
 import { formType } from "./controls.js";
-import { details, el, ours, tongue } from "./dom.js";
+import { details, el, languageProps, textEl } from "./dom.js";
 import { epsilon, say, speech } from "./strings.js";
 
 /** @import { Field, Survey } from "/client/js/definition.js" */
@@ -10,7 +10,7 @@ import { epsilon, say, speech } from "./strings.js";
 /** @import { Leaf } from "./dom.js" */
 
 /**
- * How the numbers of a field are rounded, and what chance does then.
+ * Return an explanation of a field: how its numbers are rounded, and how it is randomized.
  * @param {Field} field
  */
 export function explain(field) {
@@ -19,7 +19,7 @@ export function explain(field) {
 }
 
 /**
- * For the first screen; nothing if all these fields have no common words.
+ * Return the explanation for the first screen; a false value if there is no common one for these fields.
  * @param {Field[]} fields
  */
 export function dice(fields) {
@@ -28,13 +28,13 @@ export function dice(fields) {
 }
 
 /**
- * The field that sends the truth most often, if all of them draw blindly otherwise.
+ * Return the sentence of the field that sends the truth most often, if all fields have a blind draw.
  * @param {Field[]} fields
  */
 function atMost(fields) {
-	const each = fields.map(({ mechanism }) => mechanism.blindDraw());
-	const [most] = each.sort((a, b) => (a && b ? Number(b.p * a.people - a.p * b.people) : 0));
-	return most && each.every(Boolean) && say("rolls_each", most);
+	const draws = fields.map(({ mechanism }) => mechanism.blindDraw());
+	const [most] = draws.sort((a, b) => (a && b ? Number(b.p * a.people - a.p * b.people) : 0));
+	return most && draws.every(Boolean) && say("rolls_each", most);
 }
 
 /**
@@ -42,11 +42,11 @@ function atMost(fields) {
  * @param {Field} field
  */
 export function protection(survey, field) {
-	return details(field.questions.length > 1 ? "protection_block" : "protection", told(survey, field, "costs"));
+	return details(field.questions.length > 1 ? "protection_block" : "protection", explanation(survey, field, "costs"));
 }
 
 /**
- * Several answers, each protected by itself: what holds for more than one is said once.
+ * Return the explanations of several fields; fields with the same explanation share one.
  * @param {Survey} survey
  * @param {Field[]} fields
  */
@@ -54,15 +54,15 @@ export function protections(survey, fields) {
 	/** @type {Map<string, { texts: string[], lines: Leaf[] }>} */
 	const kinds = new Map();
 	for (const field of fields) {
-		const lines = told(survey, field, "costs_each");
+		const lines = explanation(survey, field, "costs_each");
 		const key = el("p", {}, lines).textContent;
 		const kind = kinds.get(key) ?? { texts: [], lines };
 		kind.texts.push(field.questions[0].text);
 		kinds.set(key, kind);
 	}
 	const all = [...kinds.values()];
-	const named = all.map(({ texts, lines }) => el("div", {}, kinds.size > 1 && el("b", {}, texts.join(" + ")), lines));
-	return details("protection_block", named);
+	const blocks = all.map(({ texts, lines }) => el("div", {}, kinds.size > 1 && el("b", {}, texts.join(" + ")), lines));
+	return details("protection_block", blocks);
 }
 
 /**
@@ -71,23 +71,23 @@ export function protections(survey, fields) {
  * @param {"costs" | "costs_each"} costs
  * @returns {Leaf[]}
  */
-function told(survey, field, costs) {
+function explanation(survey, field, costs) {
 	const { questions, mechanism } = field;
 	const block = questions.length > 1;
 	const own = mechanism.epsilon;
 	const linked = survey.ask ? [field] : tree(survey, questions); // with `ask` the others are not sent
 	const all = linked.reduce((sum, { mechanism }) => sum + mechanism.epsilon, 0);
 	return [
-		block && ours("p", "joint", { questions: questions.map(({ text }) => text).join(" + ") }),
-		el("p", tongue, explain(field)),
-		ours("p", costs, { epsilon: epsilon(own) }),
-		all > own && ours("p", "depends", { epsilon: epsilon(all) }),
+		block && textEl("p", "joint", { questions: questions.map(({ text }) => text).join(" + ") }),
+		el("p", languageProps, explain(field)),
+		textEl("p", costs, { epsilon: epsilon(own) }),
+		all > own && textEl("p", "depends", { epsilon: epsilon(all) }),
 	];
 }
 
 /**
- * The fields that tell something about some questions: their own, and those of all questions that are shown or hidden
- * with them. A condition looks back, so one pass finds the first question of each tree.
+ * Return the fields that reveal something about some questions: their own, and those of all questions that are shown or
+ * hidden with them. Conditions refer to earlier questions, so one pass finds the first question of each tree.
  * @param {Survey} survey
  * @param {Question[]} asked
  */

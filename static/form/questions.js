@@ -1,10 +1,10 @@
-// The questions, all on one page or one at a time, as the reader likes. Branches are taken here, on the device.
+// The questions, all on one page or one at a time, as the reader prefers. Conditions are evaluated on the device.
 
-import { shown } from "/client/js/answer.js";
-import { needed } from "/client/js/definition.js";
+import { isVisible } from "/client/js/answer.js";
+import { questionIdsFor } from "/client/js/definition.js";
 import { typeOf } from "/client/js/question.js";
 import { formType } from "./controls.js";
-import { arrive, button, el, notice, ours, paragraphs, tongue } from "./dom.js";
+import { button, el, languageProps, moveFocus, notice, paragraphs, textEl } from "./dom.js";
 import { protection, protections } from "./protection.js";
 import { say } from "./strings.js";
 
@@ -15,41 +15,41 @@ import { say } from "./strings.js";
 /** @import { Asked, Localized } from "./language.js" */
 
 /**
- * A question on the page. `check` tells whether something keeps one from going on, and marks it: no answer that fits
- * or, the first time, that an optional question was left out.
+ * A question on the page. `check` marks the question and returns whether the reader must stop: if the answer does not fit
+ * or, the first time only, if an optional question has no answer.
  * @typedef {object} Item
  * @property {Asked} question
- * @property {Field} [field] that it is sent with; none if it is only asked to know what comes next
+ * @property {Field} [field] the field of the question; undefined for a filter, which is not sent
  * @property {HTMLFieldSetElement} node
  * @property {HTMLInputElement[]} inputs
  * @property {() => Said} read
- * @property {() => boolean} mark whether there is no answer that fits
+ * @property {() => boolean} mark show an error, and return whether there is no answer that fits
  * @property {() => boolean} check
  * @property {HTMLElement} count
  * @property {HTMLElement} error
  */
 /**
- * A section, or what stands before the first.
+ * A section, or the questions before the first section.
  * @typedef {{ section?: Section, items: Item[] }} Part
  */
 
 const MOST_ON_ONE_PAGE = 6;
-const MOST_COLUMNS = 6; // in the width of the text
-const WIDE = "(min-width: 48rem)"; // where a battery is a table, as in the stylesheet
+const MOST_COLUMNS = 6; // that fit into the width of the text
+const WIDE = "(min-width: 48rem)"; // the width from which a battery is a table, as in the stylesheet
 
-// whether one screen is shown at a time, and which; it stays when the language changes
+// whether one screen is shown at a time, and which; this does not change with the language
 let single = false;
 let at = 0;
 
 /**
- * All questions, or those of the asked field and, as filters, those on which they depend.
+ * Return the form with all questions, or with those of one field and, as filters, those on which they depend.
  * @param {Localized} survey
  * @param {number | null} asked
- * @param {(answers: Answers) => Promise<Element | undefined>} finish takes the answers, and gives a notice if it cannot
- * @param {Element | null} [earlier] the same questions in another language, as far as they were answered
+ * @param {(answers: Answers) => Promise<Element | undefined>} finish uses the answers, or returns a notice if it fails
+ * @param {Element | null} [earlier] the same questions in another language, with the answers so far
  */
 export function questionnaire(survey, asked, finish, earlier) {
-	const put = asked === null ? null : needed(survey.original, asked);
+	const ids = asked === null ? null : questionIdsFor(survey.original, asked);
 	const sent = asked === null ? survey.fields : [survey.fields[asked]];
 	const blocks = sent
 		.filter(({ questions }) => questions.length > 1)
@@ -60,7 +60,7 @@ export function questionnaire(survey, asked, finish, earlier) {
 		const section = survey.sections?.find(({ first }) => first === question.id);
 		if (section) parts.push({ section, items: [] });
 		const field = sent.find(({ questions }) => questions.includes(question));
-		if (!put || put.has(question.id)) parts.at(-1)?.items.push(ask(question, field));
+		if (!ids || ids.has(question.id)) parts.at(-1)?.items.push(ask(question, field));
 	}
 	const laid = parts.filter(({ items }) => items.length > 0).map(lay);
 	const items = laid.flatMap((part) => part.items);
@@ -70,16 +70,16 @@ export function questionnaire(survey, asked, finish, earlier) {
 		at = 0;
 	}
 	const problems = el("div");
-	const next = ours("button.primary", "next");
+	const next = textEl("button.primary", "next");
 	const back = button("button", "back", () => go(at - 1));
 	const layout = button("button.link", "single", () => {
 		single = !single;
-		roomy = matchMedia(WIDE).matches; // not while somebody is on a screen
+		roomy = matchMedia(WIDE).matches; // it does not change while a screen is shown
 		go(0);
 	});
-	const note = ours("p.note", "once");
-	// if the filters hide all that was drawn
-	const nothing = asked !== null && ours("p.note", "hidden");
+	const note = textEl("p.note", "once");
+	// if the filters hide all questions of the field
+	const nothing = asked !== null && textEl("p.note", "hidden");
 	const form = el(
 		"form",
 		{ novalidate: true, autocomplete: "off", submit: advance, input: update, change: update },
@@ -98,7 +98,7 @@ export function questionnaire(survey, asked, finish, earlier) {
 	return form;
 
 	/**
-	 * A heading and an introduction, and what stands under them; a battery tells once how its answers are protected.
+	 * Return a section with its heading, text and questions; a battery has one explanation for all its answers.
 	 * @param {Part} part
 	 */
 	function lay({ section, items }) {
@@ -122,7 +122,7 @@ export function questionnaire(survey, asked, finish, earlier) {
 	}
 
 	/**
-	 * What stands on one screen: a question, or a whole battery if there is room for it.
+	 * Return the screens: one for each question, or for each battery if the window is wide enough.
 	 * @param {Item[]} list
 	 */
 	function screens(list) {
@@ -137,12 +137,12 @@ export function questionnaire(survey, asked, finish, earlier) {
 		return all;
 	}
 
-	// the questions that the answers so far lead to
+	// return the questions that are visible after the answers so far
 	function open() {
 		/** @type {Record<string, string[]>} */
 		const picked = {};
 		return items.filter(({ question: { id, type, original }, read }) => {
-			const visible = shown(original, picked);
+			const visible = isVisible(original, picked);
 			const answer = visible ? read() : null;
 			const given = answer !== null && answer !== undefined;
 			const { indexOf, labelsOf } = typeOf(type);
@@ -191,15 +191,15 @@ export function questionnaire(survey, asked, finish, earlier) {
 	async function advance(event) {
 		event.preventDefault();
 		const { list, all, here, last } = update();
-		const held = (last ? list : here).filter((item) => item.check());
-		if (held.length > 0) {
-			const bad = held.some(({ read }) => read() === undefined);
-			const lines = held.map((item) => line(item, bad, all));
-			const told = notice(bad ? "errors" : "left", {}, el("ul", {}, lines));
-			if (!bad) told.className = "summary"; // nothing is wrong
-			tell(told);
+		const stops = (last ? list : here).filter((item) => item.check());
+		if (stops.length > 0) {
+			const bad = stops.some(({ read }) => read() === undefined);
+			const lines = stops.map((item) => line(item, bad, all));
+			const message = notice(bad ? "errors" : "left", {}, el("ul", {}, lines));
+			if (!bad) message.className = "summary"; // nothing is wrong
+			tell(message);
 		} else if (last) {
-			// a question may be called "constructor"
+			// the id of a question may be "constructor"
 			const answers = Object.create(null);
 			for (const { question, read } of list) answers[question.id] = read();
 			next.disabled = true;
@@ -214,12 +214,12 @@ export function questionnaire(survey, asked, finish, earlier) {
 	/** @param {Element} problem */
 	function tell(problem) {
 		problems.replaceChildren(problem);
-		arrive(problems);
+		moveFocus(problems);
 	}
 
 	/**
 	 * @param {Item} item
-	 * @param {boolean} why whether to say it
+	 * @param {boolean} why whether to add the error
 	 * @param {Item[][]} all
 	 */
 	function line(item, why, all) {
@@ -234,14 +234,14 @@ export function questionnaire(survey, asked, finish, earlier) {
 }
 
 /**
- * Statements on one scale: the rows of a table where there is room for it, else one after the other. Rows are groups
- * with the names of their statements, and every button has the name of its point, so the head is for the eye.
+ * Return statements on one scale: rows of a table if the window is wide enough, otherwise one below the other. Each row is
+ * a group named by its statement, and each button is named by its point, so the head is hidden from screen readers.
  * @param {Item[]} items
  * @param {Element[]} nodes
  */
 function battery(items, nodes) {
 	const points = items[0].question.labels.map((label) => el("span", {}, label));
-	if (items.some(({ question }) => question.optional)) points.push(ours("span", "no_answer"));
+	if (items.some(({ question }) => question.optional)) points.push(textEl("span", "no_answer"));
 	const kind = points.length > MOST_COLUMNS ? "div.battery many" : "div.battery";
 	const table = el(kind, {}, el("p.points", { "aria-hidden": "true" }, points), nodes);
 	table.style.setProperty("--points", String(points.length));
@@ -249,7 +249,7 @@ function battery(items, nodes) {
 }
 
 /**
- * One question; no id of a question has a dot.
+ * Return one question. The ids of its parts have a dot, which no question's id has.
  * @param {Asked} question
  * @param {Field} [field]
  * @returns {Item}
@@ -259,13 +259,13 @@ function ask(question, field) {
 	const { optional } = question;
 	const { nodes, inputs, empty, read, wrong, hint } = formType(question).control(question, id);
 	const error = el("p.error", { id: `${id}.error` });
-	const count = el("span.count", tongue);
+	const count = el("span.count", languageProps);
 	const hints = [
-		!field && ours("p.filter", "filter", {}, { id: `${id}.filter` }),
-		hint && ours("p.hint", hint[0], hint[1], { id: `${id}.hint` }),
-		optional && ours("p.hint", "leave", {}, { id: `${id}.leave` }),
+		!field && textEl("p.filter", "filter", {}, { id: `${id}.filter` }),
+		hint && textEl("p.hint", hint[0], hint[1], { id: `${id}.hint` }),
+		optional && textEl("p.hint", "leave", {}, { id: `${id}.leave` }),
 	];
-	const described = [...hints, error].flatMap((one) => (one ? one.id : []));
+	const described = [...hints, error].flatMap((hint) => (hint ? hint.id : []));
 	const node = el(
 		"fieldset",
 		{ tabindex: -1, "aria-describedby": described.join(" ") },
@@ -276,12 +276,12 @@ function ask(question, field) {
 	);
 	let hinted = false;
 	const left = () => optional && empty();
-	const said = () => (left() ? null : read());
+	const readShown = () => (left() ? null : read());
 	const mark = () => {
-		const bad = said() === undefined;
-		const told = bad ? say(...wrong()) : hinted && left() ? say("left").replace("\n", " ") : "";
-		error.replaceChildren(told && el("span", tongue, told));
-		error.className = told && !bad ? "note" : "error";
+		const bad = readShown() === undefined;
+		const text = bad ? say(...wrong()) : hinted && left() ? say("left").replace("\n", " ") : "";
+		error.replaceChildren(text && el("span", languageProps, text));
+		error.className = text && !bad ? "note" : "error";
 		for (const input of inputs) input.setAttribute("aria-invalid", String(bad));
 		return bad;
 	};
@@ -290,5 +290,5 @@ function ask(question, field) {
 		hinted ||= first;
 		return mark() || first;
 	};
-	return { question, field, node, inputs, read: said, mark, check, count, error };
+	return { question, field, node, inputs, read: readShown, mark, check, count, error };
 }

@@ -1,10 +1,10 @@
-// What will be sent, before it is sent; and the receipt for it afterwards.
+// The report before it is sent, and the receipt afterwards.
 
 import { encode } from "/client/js/answer.js";
+import { describe, formatAnswers } from "/client/js/description.js";
 import { digitLabel, typeOf } from "/client/js/question.js";
-import { fromText, unpack } from "/client/js/report.js";
-import { describe, said } from "/client/js/description.js";
-import { button, details, el, heading, ours, tongue } from "./dom.js";
+import { fromBase64url, unpack } from "/client/js/report.js";
+import { button, details, el, heading, languageProps, textEl } from "./dom.js";
 import { explain } from "./protection.js";
 import { epsilon, say, speech } from "./strings.js";
 import { thanks } from "./thanks.js";
@@ -17,13 +17,13 @@ import { thanks } from "./thanks.js";
 const DOUBLE_CLICK = 400; // ms
 
 /**
- * What the bits say of what was asked, beside what the person said, if that is known; the ledger does not know it.
+ * Return a list of the fields with their bits and, if they are known, the respondent's answers; the ledger has no answers.
  * @param {Localized} survey
  * @param {string} bits
  * @param {Answers | null} answers
  */
 function fields(survey, bits, answers) {
-	const parts = unpack(survey, fromText(bits));
+	const parts = unpack(survey, fromBase64url(bits));
 	const asked = survey.ask ? parts.findIndex(Boolean) : null;
 	const indices = answers && encode(survey.original, answers, asked);
 	/**
@@ -31,37 +31,37 @@ function fields(survey, bits, answers) {
 	 * @param {number[]} part
 	 */
 	const item = (field, part) => {
-		const lines = apart(field, part).map(([one, sent]) => [
-			el("p", {}, one.questions.map(({ text }) => text).join(" + ")),
-			line(one, sent),
-			answers && one.questions.every(({ id }) => !(id in answers)) && ours("p.hint", "unasked"),
+		const lines = apart(field, part).map(([unit, sent]) => [
+			el("p", {}, unit.questions.map(({ text }) => text).join(" + ")),
+			line(unit, sent),
+			answers && unit.questions.every(({ id }) => !(id in answers)) && textEl("p.hint", "unasked"),
 		]);
-		return el("li", {}, lines, el("p.hint", tongue, explain(field)));
+		return el("li", {}, lines, el("p.hint", languageProps, explain(field)));
 	};
 	/**
 	 * @param {Field} field
 	 * @param {string} sent
 	 */
 	const line = (field, sent) => {
-		const theirs = field.questions.some(({ type }) => typeOf(type).labelsKey);
-		const lang = speech.foreign && theirs && survey.language;
+		const hasLabels = field.questions.some(({ type }) => typeOf(type).labelsKey);
+		const lang = speech.foreign && hasLabels && survey.language;
 		/**
 		 * @param {string} key
 		 * @param {string} name
 		 * @param {string} text
 		 */
 		const pair = (key, name, text) => [say(key), " ", el(name, { dir: "auto", lang, translate: "no" }, text)];
-		const you = indices ? [...pair("you", "b", said(field, indices, speech)), " → "] : [];
-		return el("p", tongue, you, pair("sent", "b.sent", sent));
+		const you = indices ? [...pair("you", "b", formatAnswers(field, indices, speech)), " → "] : [];
+		return el("p", languageProps, you, pair("sent", "b.sent", sent));
 	};
 	const items = survey.fields.map((field, i) => parts[i] && item(field, parts[i]));
 	const count = asked === null ? 0 : survey.fields[asked].questions.length;
-	const chosen = survey.ask && ours("p.chosen", "chosen", { count, total: survey.questions.length });
+	const chosen = survey.ask && textEl("p.chosen", "chosen", { count, total: survey.questions.length });
 	return [chosen, el("ul.fields", {}, items)];
 }
 
 /**
- * Question by question where it is one combination of answers, else in one piece.
+ * Return the parts of a field: one for each question if the bits name one combination of answers, otherwise one part.
  * @param {Field} field
  * @param {number[]} part
  * @returns {[field: Field, sent: string][]}
@@ -71,18 +71,18 @@ function apart(field, part) {
 	const named = mechanism.namedSymbols(part);
 	if (questions.length === 1 || named.length !== 1) return [[field, describe(field, part, speech)]];
 	const digits = cells[Number(named[0])];
-	return questions.map((one, i) => [{ ...field, questions: [one] }, digitLabel(one, digits[i], speech)]);
+	return questions.map((question, i) => [{ ...field, questions: [question] }, digitLabel(question, digits[i], speech)]);
 }
 
 /**
- * @param {string} name what it is
+ * @param {string} name the key of the summary
  * @param {string} text
- * @param {string[]} keys what is told about it
+ * @param {string[]} keys the keys of the explanations
  */
 const exact = (name, text, ...keys) =>
 	details(
 		name,
-		keys.map((key) => ours("p", key)),
+		keys.map((key) => textEl("p", key)),
 		el("pre", { tabindex: 0 }, text),
 	);
 
@@ -94,7 +94,7 @@ const exact = (name, text, ...keys) =>
  */
 export function review(survey, { bits = "", epsilon: loss }, text, answers) {
 	const send = button("button.primary", "send");
-	// the second click of a double click is not meant for this button
+	// the second click of a double click must not press this button
 	send.disabled = true;
 	setTimeout(() => {
 		send.disabled = false;
@@ -104,11 +104,11 @@ export function review(survey, { bits = "", epsilon: loss }, text, answers) {
 		"section",
 		{},
 		heading("review"),
-		ours("p", survey.tickets ? "invited" : "review_all"),
-		ours("p", answers ? "review_made" : "review_again"),
+		textEl("p", survey.tickets ? "invited" : "review_all"),
+		textEl("p", answers ? "review_made" : "review_again"),
 		fields(survey, bits, answers),
 		exact("bytes", text, "bytes_more", survey.tickets ? "bytes_ticket" : "bytes_id"),
-		ours("p.note", "final", { epsilon: epsilon(loss) }),
+		textEl("p.note", "final", { epsilon: epsilon(loss) }),
 		problems,
 		el("p.actions", {}, send),
 	);
@@ -116,15 +116,15 @@ export function review(survey, { bits = "", epsilon: loss }, text, answers) {
 }
 
 /**
- * Right after sending, and never again: neither id nor ticket is in it, and the device has forgotten them.
+ * Return the receipt, which is shown once, after sending. It has no id and no ticket, and the device has deleted them.
  * @param {Localized} survey
  * @param {Entry} entry
  */
 export function receipt(survey, { slug, bits = "", epsilon: loss, day }) {
 	const text = JSON.stringify({ slug, survey: survey.digest, bits, epsilon: loss, day }, null, 1);
 	const href = URL.createObjectURL(new Blob([text, "\n"], { type: "application/json" }));
-	const save = ours("a", "save", {}, { href, download: `receipt-${slug}.json` });
-	const lead = [ours("p", "receipt_more"), ours("p", "receipt_once"), el("p.actions", {}, save)];
+	const save = textEl("a", "save", {}, { href, download: `receipt-${slug}.json` });
+	const lead = [textEl("p", "receipt_more"), textEl("p", "receipt_once"), el("p.actions", {}, save)];
 	return el(
 		"section",
 		{},

@@ -1,29 +1,29 @@
-// Our own strings, in the language that is spoken now; nothing else on this page is ours to say.
+// Our own strings in the current language; all other text of the page is the author's.
 
 import { languageFor } from "./language.js";
-import { told } from "./told.js";
+import { pageData } from "./page_data.js";
 
 /** @import { Speech, Values } from "/client/js/question.js" */
 
 /**
- * How the page speaks now: `tag` is the survey's language, `language` that of our own strings. They are `foreign` to each
- * other where we lack the survey's, and speak English beside it.
+ * The current language: `tag` is the survey's language, `language` that of our own strings. `foreign` means that we lack
+ * the survey's language, so that our strings are English.
  * @type {Speech & { tag: string, dir: string, foreign: boolean }}
  */
 export const speech = { say, tag: "", dir: "", language: "", foreign: false };
-speak(languageFor(Object.keys(told.languages), navigator.languages));
+speak(languageFor(Object.keys(pageData.languages), navigator.languages));
 
 /**
- * Speak another language of the survey from now on; what is on the page stays as it is.
+ * Set the current language; the elements on the page do not change.
  * @param {string} tag
  */
 export function speak(tag) {
-	const { ours, dir } = told.languages[tag] ?? { ours: "en", dir: "ltr" };
+	const { ours, dir } = pageData.languages[tag] ?? { ours: "en", dir: "ltr" };
 	Object.assign(speech, { tag, dir, language: ours, foreign: tag.split("-")[0] !== ours });
 }
 
 /**
- * An author's words keep their direction within ours, and numbers are written as the language writes them.
+ * Return a value as text: an author's text keeps its direction within ours, and numbers are formatted for the language.
  * @param {string | number | bigint} value
  */
 function fill(value) {
@@ -32,22 +32,22 @@ function fill(value) {
 }
 
 /**
- * One of our strings, filled in.
+ * Return one of our strings with its placeholders filled in.
  * @param {string} key
  * @param {Values} [values]
  */
 export function say(key, values = {}) {
-	return told.strings[speech.language][key].replace(/\{(\w+)\}/g, (_, name) => fill(values[name]));
+	return pageData.strings[speech.language][key].replace(/\{(\w+)\}/g, (_, name) => fill(values[name]));
 }
 
 /**
- * Whether there are words for a code.
+ * Return whether there is a string for a code.
  * @param {string} key
  */
-export const canSay = (key) => Object.hasOwn(told.strings[speech.language], key);
+export const canSay = (key) => Object.hasOwn(pageData.strings[speech.language], key);
 
 /**
- * ε as it is displayed: never less than the truth.
+ * Return ε for display, rounded up to two decimals.
  * @param {number | string} loss
  */
 export function epsilon(loss) {
@@ -56,13 +56,13 @@ export function epsilon(loss) {
 }
 
 /**
- * A day such as 2026-12-10, as the language writes it.
+ * Return a day such as 2026-12-10 in the format of the language.
  * @param {string} text
  */
 export const day = (text) => new Date(text).toLocaleDateString(speech.language, { dateStyle: "long", timeZone: "UTC" });
 
 /**
- * A moment such as 2026-12-10T00:00Z, on the reader's own clock.
+ * Return a moment such as 2026-12-10T00:00Z in the reader's time zone.
  * @param {string} text
  */
 export function moment(text) {

@@ -1,11 +1,11 @@
-// The end of a survey as its author wrote it: thanks, and a code or an address, the same for everybody.
+// The author's thanks and the completion code or address, which is the same for all respondents.
 
-import { copyable, el, ours, paragraphs } from "./dom.js";
+import { copyable, el, paragraphs, textEl } from "./dom.js";
 
 /** @import { Survey } from "/client/js/definition.js" */
 
 /**
- * All from the definition: it can be shown again whenever somebody comes back.
+ * Return the end of a survey. All of it is from the definition, so that it can be shown at every visit.
  * @param {Survey} survey
  */
 export function thanks({ thanks: text, completion }) {
@@ -18,9 +18,9 @@ export function thanks({ thanks: text, completion }) {
 			el(
 				"section.note",
 				{},
-				ours("p", address ? "completion_address" : "completion_code"),
+				textEl("p", address ? "completion_address" : "completion_code"),
 				address ? el("p", {}, el("a", link, completion)) : copyable(completion, "completion"),
-				ours("p.hint", address ? "completion_follow" : "completion_same"),
+				textEl("p.hint", address ? "completion_follow" : "completion_same"),
 			),
 	];
 }

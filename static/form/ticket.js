@@ -1,15 +1,15 @@
-// A survey by invitation: the invitation buys a ticket, when the person presses for it, and the ticket waits here.
+// Surveys by invitation: the invitation is exchanged for a ticket when the respondent asks for it.
 
-import { ticketOf } from "/client/js/spending.js";
-import { CandorError } from "/client/js/index.js";
-import { toText } from "/client/js/report.js";
+import { CandorError } from "/client/js/errors.js";
+import { toBase64url } from "/client/js/report.js";
 import { ticketLink } from "/client/js/respond.js";
+import { ticketOf } from "/client/js/spending.js";
 import { checkTicket, keyOf, ticketFor } from "/client/js/ticket.js";
-import { here, privacyPage, thisPage } from "./address.js";
+import { privacyPage, surveyAddress, thisPage } from "./address.js";
 import { limits } from "./device.js";
-import { arrive, button, copyable, details, el, heading, ours } from "./dom.js";
+import { button, copyable, details, el, heading, moveFocus, textEl } from "./dom.js";
+import { pageData } from "./page_data.js";
 import { moment, say } from "./strings.js";
-import { told } from "./told.js";
 
 /** @import { Entry } from "/client/js/spending.js" */
 /** @import { Survey } from "/client/js/definition.js" */
@@ -26,13 +26,13 @@ import { told } from "./told.js";
 const LONGEST = 2 ** 31 - 1; // ms that a browser can wait
 
 /**
- * What draws the screen before the first question; nothing if there is a ticket and answering has begun.
+ * Return a function that draws the screen before the first question; null if the ticket is stored and answering has begun.
  * @param {Page} page
  * @returns {(() => HTMLElement) | null}
  */
 export function ticketScreen(page) {
 	const { survey, ledger, problem } = page;
-	const address = here();
+	const address = surveyAddress();
 	const entry = ledger.read().entries[survey.digest];
 	const from = survey.tickets?.from;
 	const ticket = entry && ticketOf(entry);
@@ -40,51 +40,51 @@ export function ticketScreen(page) {
 		checkTicket(keyOf(survey.tickets), survey.digest, address.ticket);
 		return () => brought(page);
 	}
-	if (address.ticket && toText(address.ticket.prefix) === entry?.prefix) hideTicket();
-	if (ticket) return from && Date.now() < Date.parse(from) ? () => waiting(page, ticket, from) : null;
+	if (address.ticket && toBase64url(address.ticket.prefix) === entry?.prefix) hideTicket();
+	if (ticket) return from && Date.now() < Date.parse(from) ? () => waitingScreen(page, ticket, from) : null;
 	if (!entry?.r && !address.invitation) return () => problem("ticket_needed");
 	if (from && Date.now() >= Date.parse(from)) return () => problem("too_late");
 	return () => offer(page, entry);
 }
 
 /**
- * Whoever opens a link that this book has no use for may be somebody else, and chooses before anything in it is lost.
+ * Return a note if the link has an invitation or ticket that this profile does not need; it may be for another person.
  * @param {Entry} entry
  * @param {Element} people
  */
 export function guest({ stored, prefix, signature }, people) {
-	const { invitation, ticket } = here();
-	const brought = invitation || (ticket && toText(ticket.prefix) !== prefix);
-	if (!brought || !(stored || signature)) return null;
+	const { invitation, ticket } = surveyAddress();
+	const hasOffer = invitation || (ticket && toBase64url(ticket.prefix) !== prefix);
+	if (!hasOffer || !(stored || signature)) return null;
 	people.setAttribute("open", "");
-	return el("section.note", {}, ours("p", stored ? "ticket_guest_late" : "ticket_guest"), people);
+	return el("section.note", {}, textEl("p", stored ? "ticket_guest_late" : "ticket_guest"), people);
 }
 
 /**
- * Only the button sends: programs that look through mail open links.
+ * Return the screen to take a ticket. Only its button sends a request, because mail scanners open links.
  * @param {Page} page
- * @param {Entry} [asked] with a request that is pending, perhaps for another invitation
+ * @param {Entry} [asked] the entry with a pending request, perhaps for another invitation
  */
 function offer({ survey, ledger, refresh, problem }, asked) {
-	const { invitation = asked?.code } = here();
+	const { invitation = asked?.code } = surveyAddress();
 	const other = asked?.code && asked.code !== invitation;
 	const pending = asked?.r && !other;
 	const problems = el("div");
-	const quiet = el("div", {}, pending ? ours("p.note", "ticket_pending") : !other && ours("p", "ticket_quiet"));
+	const quiet = el("div", {}, pending ? textEl("p.note", "ticket_pending") : !other && textEl("p", "ticket_quiet"));
 	const take = button("button.primary", pending ? "ticket_again" : "ticket_take", async () => {
 		take.disabled = true;
 		quiet.remove();
 		try {
 			const means = { ...limits(ledger), attempts: 1 };
-			const { prefix } = await ticketFor(survey, here(), ledger, means);
-			if (!other || toText(prefix) !== asked?.prefix) hideTicket();
+			const { prefix } = await ticketFor(survey, surveyAddress(), ledger, means);
+			if (!other || toBase64url(prefix) !== asked?.prefix) hideTicket();
 			await refresh();
 		} catch (error) {
 			take.disabled = false;
 			take.textContent = say("ticket_again");
 			const code = error instanceof CandorError ? error.code : undefined;
 			problems.replaceChildren(problem(code === "unreachable" ? "ticket_unreachable" : code, "no_ticket"));
-			arrive(problems);
+			moveFocus(problems);
 		}
 	});
 	const { issuer, from } = survey.tickets ?? {};
@@ -92,21 +92,22 @@ function offer({ survey, ledger, refresh, problem }, asked) {
 		"section",
 		{},
 		heading("ticket"),
-		ours("p", "ticket_buys"),
-		issuer ? ours("p", "ticket_issuer", { issuer: new URL(issuer).host }) : ours("p", "ticket_server"),
-		from && ours("p", "ticket_phases", { moment: moment(from) }),
-		told.shown && ours("p", "ticket_date", { moment: moment(told.shown) }),
+		textEl("p", "ticket_buys"),
+		issuer ? textEl("p", "ticket_issuer", { issuer: new URL(issuer).host }) : textEl("p", "ticket_server"),
+		from && textEl("p", "ticket_phases", { moment: moment(from) }),
+		pageData.shown && textEl("p", "ticket_date", { moment: moment(pageData.shown) }),
 		quiet,
 		problems,
 		el("p.actions", {}, take),
-		ours("p", "ticket_guess"),
-		ours("p", "ticket_alone"),
+		textEl("p", "ticket_guess"),
+		textEl("p", "ticket_alone"),
 		more(),
 	);
 }
 
 /**
- * Whoever made a ticket knows the report that comes with it: it is kept only if the person says that it is their own.
+ * Return the screen for a ticket in the link. The person who took it can recognise the report, so it is stored only after
+ * the respondent confirms that it is their own.
  * @param {Page} page
  */
 function brought({ survey, ledger, refresh, problem }) {
@@ -114,61 +115,62 @@ function brought({ survey, ledger, refresh, problem }) {
 	const use = button("button.primary", "ticket_use", async () => {
 		use.disabled = true;
 		try {
-			await ticketFor(survey, here(), ledger, limits(ledger)); // nothing is sent for it: it is verified, and kept
+			await ticketFor(survey, surveyAddress(), ledger, limits(ledger)); // this sends nothing: the ticket is verified and stored
 			hideTicket();
 			await refresh();
 		} catch (error) {
 			use.disabled = false;
 			problems.replaceChildren(problem(error instanceof CandorError ? error.code : undefined, "no_ticket"));
-			arrive(problems);
+			moveFocus(problems);
 		}
 	});
 	return el(
 		"section",
 		{},
 		heading("ticket_brought"),
-		ours("p", "ticket_maker"),
+		textEl("p", "ticket_maker"),
 		problems,
 		el("p.actions", {}, use),
-		ours("p", "ticket_sent"),
+		textEl("p", "ticket_sent"),
 		more(),
 	);
 }
 
-const more = () => el("p", {}, ours("a", "ticket_more", {}, { href: `${privacyPage()}#invitation` }));
+const more = () => el("p", {}, textEl("a", "ticket_more", {}, { href: `${privacyPage()}#invitation` }));
 
 /**
+ * Return the screen of a stored ticket until answering begins.
  * @param {Page} page
  * @param {Ticket} ticket
  * @param {string} from
  */
-function waiting({ refresh }, ticket, from) {
+function waitingScreen({ refresh }, ticket, from) {
 	setTimeout(refresh, Math.min(LONGEST, Date.parse(from) - Date.now() + 1000));
 	return el(
 		"section",
 		{},
 		heading("ticket_have"),
-		ours("p", "ticket_wait", { moment: moment(from) }),
-		ours("p", "ticket_habits"),
-		elsewhere(ticket),
+		textEl("p", "ticket_wait", { moment: moment(from) }),
+		textEl("p", "ticket_habits"),
+		ticketPanel(ticket),
 		more(),
 	);
 }
 
 /**
- * The ticket as a link, for another device or a browser that forgets.
+ * Return the ticket as a link, for another device or a browser that deletes its storage.
  * @param {Ticket} ticket
  */
-export const elsewhere = (ticket) => details("ticket_elsewhere", ours("p", "ticket_secret"), linkOf(ticket));
+export const ticketPanel = (ticket) => details("ticket_elsewhere", textEl("p", "ticket_secret"), linkOf(ticket));
 
 /** @param {Ticket} ticket */
 export function linkOf(ticket) {
-	const link = ticketLink(here(), ticket);
-	return copyable(told.home ? thisPage(link.split("#")[1]) : link, "ticket_link");
+	const link = ticketLink(surveyAddress(), ticket);
+	return copyable(pageData.home ? thisPage(link.split("#")[1]) : link, "ticket_link");
 }
 
-/** The code has done its work, or the ticket is in the ledger: neither shall stay in the address bar. */
+/** Remove the used invitation or stored ticket from the address bar. */
 export function hideTicket() {
-	const { pin } = here();
+	const { pin } = surveyAddress();
 	history.replaceState(null, "", thisPage(pin ? `sha256=${pin}` : ""));
 }

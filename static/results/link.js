@@ -1,4 +1,4 @@
-// The secret of a link stands behind the #: it goes into the form, and out of the address and the history.
+// Moves the secret of a link from the fragment of the address into the form, and removes it from the history.
 
 const key = /^#key=([\w-]+)$/.exec(location.hash)?.[1];
 const field = document.querySelector("#key");

@@ -1,7 +1,7 @@
-// Keeps the results page fresh: asks how many reports it would show, and fetches it again when that has changed.
-// Only the parts marked data-live are replaced; none of them can hold the focus, so focus and open tables stay. Where there
-// are new parts everything is replaced, and unfolded as it was. What one reads stays where it is, though figures above it may
-// get taller.
+// Keeps the results page up to date: it asks for the number of reports, and fetches the page again if it has changed.
+// Only the parts marked data-live are replaced. They have no focusable elements, so focus and open tables stay. If there are
+// new parts, everything is replaced, and open parts are opened again. The scroll position follows the text at the top of the
+// window, although figures above it may grow.
 
 const EVERY = 10_000;
 const news = () => document.getElementById("news");
@@ -59,7 +59,7 @@ async function refresh(page) {
 	if (answer.status !== 200 && answer.status !== 400) throw new Error(`${answer.status}`);
 	const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("page");
 	if (!fresh) throw new Error("no results");
-	const stay = held(page);
+	const stay = findAnchor(page);
 	/** @param {Element} one */
 	const ids = (one) => [...one.querySelectorAll("[data-live]")].map((part) => part.id);
 	if (ids(page).join() === ids(fresh).join()) {
@@ -68,7 +68,7 @@ async function refresh(page) {
 			if (old && made && old.outerHTML !== made.outerHTML) old.replaceWith(made);
 		}
 	} else {
-		const again = opened(page);
+		const again = listOpenParts(page);
 		page.replaceChildren(...fresh.childNodes);
 		wire();
 		again();
@@ -83,11 +83,11 @@ async function refresh(page) {
 }
 
 /**
- * What stands at the top of the window now; the function scrolls so that it stands there again.
+ * Remember the section at the top of the window, and return a function that scrolls it there again.
  * @param {HTMLElement} page
  */
-function held(page) {
-	const top = [...page.querySelectorAll("section[id]")].find((one) => one.getBoundingClientRect().bottom > 0);
+function findAnchor(page) {
+	const top = [...page.querySelectorAll("section[id]")].find((section) => section.getBoundingClientRect().bottom > 0);
 	const before = top?.getBoundingClientRect().top ?? 0;
 	return () => {
 		const after = top && document.getElementById(top.id)?.getBoundingClientRect().top;
@@ -95,7 +95,7 @@ function held(page) {
 	};
 }
 
-/** A link to a part that is folded opens it. */
+/** Open the closed part to which the fragment of the address links. */
 function unfold() {
 	const fold = document.getElementById(decodeURIComponent(location.hash.slice(1)))?.closest("summary")?.parentElement;
 	if (fold instanceof HTMLDetailsElement) fold.open = true;
@@ -104,8 +104,7 @@ function unfold() {
 const SHARP = 4; // pixels of a PNG for each of the SVG: 18 cm of paper at 300 dots an inch
 
 /**
- * Draws the file that the link beside it leads to, on white, and saves that: text comes out in the reader's own fonts, which no
- * server has.
+ * Draw the SVG of a button on white and save it as PNG. Text is drawn in the reader's fonts, which the server lacks.
  * @param {HTMLButtonElement} button
  */
 async function picture(button) {
@@ -126,10 +125,10 @@ async function picture(button) {
 }
 
 /**
- * What is unfolded, and where among it the focus is; the function does the same to what has taken its place.
+ * Remember the open parts and the focus, and return a function that restores both in the new page.
  * @param {HTMLElement} page
  */
-function opened(page) {
+function listOpenParts(page) {
 	const open = [...page.querySelectorAll("details[open] > summary")].map((one) => one.textContent);
 	const focused = document.activeElement?.closest("summary")?.textContent;
 	return () => {
@@ -169,7 +168,7 @@ document.addEventListener("visibilitychange", () => {
 	clearTimeout(timer);
 	if (!document.hidden) look();
 });
-document.documentElement.style.overflowAnchor = "none"; // the browser's own way would come on top of `held`
+document.documentElement.style.overflowAnchor = "none"; // the browser's scroll anchoring would add to that of `findAnchor`
 addEventListener("hashchange", unfold);
 wire();
 unfold();

@@ -18,13 +18,13 @@ from scipy.stats import binom
 
 from survey_app.figures import Floats
 
-USUAL_DELTA = 1e-6
-LEFT_OUT = 1e-6  # of δ: the largest share that very rare numbers of clones add; it is counted in full
-CLOSE = 1e-6  # relative error of ε at which the bisection ends
-MOST = 50.0  # largest ε₀ for which the gain is computed: beyond it there is no useful one
+DEFAULT_DELTA = 1e-6
+TRUNCATED_SHARE = 1e-6  # of δ: the largest share that very rare numbers of clones add; it is counted in full
+TOLERANCE = 1e-6  # relative error of ε at which the bisection ends
+MAX_LOCAL_EPSILON = 50.0  # largest ε₀ for which the gain is computed: beyond it there is no useful one
 
 
-def central_epsilon(local: float, reports: int, delta: float = USUAL_DELTA) -> float:
+def central_epsilon(local: float, reports: int, delta: float = DEFAULT_DELTA) -> float:
     """Return the smallest ε, rounded up, for which shuffled reports of an ε₀-private definition are (ε, δ)-private.
 
     `local` is ε₀. The result never exceeds ε₀, which holds without any shuffling.
@@ -32,28 +32,28 @@ def central_epsilon(local: float, reports: int, delta: float = USUAL_DELTA) -> f
     """
     if not (local > 0 and reports >= 1 and 0 < delta < 1):
         raise ValueError("amplification needs ε₀ > 0, at least one report and 0 < δ < 1")
-    if local > MOST or divergence(local, local, reports, LEFT_OUT * delta) > delta:
+    if local > MAX_LOCAL_EPSILON or divergence(local, local, reports, TRUNCATED_SHARE * delta) > delta:
         return local
     low, high = 0.0, local
-    while high - low > CLOSE * high and high > 1e-12:
+    while high - low > TOLERANCE * high and high > 1e-12:
         middle = (low + high) / 2
-        if divergence(middle, local, reports, LEFT_OUT * delta) <= delta:
+        if divergence(middle, local, reports, TRUNCATED_SHARE * delta) <= delta:
             high = middle
         else:
             low = middle
     return high
 
 
-def divergence(epsilon: float, local: float, reports: int, left_out: float = 0.0) -> float:
+def divergence(epsilon: float, local: float, reports: int, truncation: float = 0.0) -> float:
     """Return δ at ε: an upper bound that exceeds the divergence of P and Q by at most `truncation`.
 
     Given C, the ratio P/Q grows with the first number, so the best event is a tail of that number.
     """
     share = math.exp(-local)
     low, high = 0, reports - 1
-    if left_out:  # cut by tail probability: 1 − truncation rounds to 1 where δ is small
-        low = max(low, int(binom.ppf(left_out / 2, high, share)))
-        high = min(high, int(binom.isf(left_out / 2, high, share)))
+    if truncation:  # cut by tail probability: 1 − truncation rounds to 1 where δ is small
+        low = max(low, int(binom.ppf(truncation / 2, high, share)))
+        high = min(high, int(binom.isf(truncation / 2, high, share)))
     clones = np.arange(low, high + 1)
     weights: Floats = binom.pmf(clones, reports - 1, share)
     a = 1 / (1 + share)
@@ -62,4 +62,4 @@ def divergence(epsilon: float, local: float, reports: int, left_out: float = 0.0
     first = np.floor((clones + 1) * threshold) + 1  # the smallest number in the event
     above, tail = binom.sf(first - 2, clones, 0.5), binom.sf(first - 1, clones, 0.5)  # P(A + 1 ≥ first), P(A ≥ first)
     differences = a * above + (1 - a) * tail - odds * ((1 - a) * above + a * tail)
-    return float(weights @ np.maximum(differences, 0.0)) + left_out
+    return float(weights @ np.maximum(differences, 0.0)) + truncation

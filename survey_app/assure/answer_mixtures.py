@@ -34,9 +34,9 @@ def mixture_of(field: Field, indices: Sequence[int]) -> Mixture:
     return tuple(mixture)
 
 
-def mixed(mixture: Mixture, of_symbol: Callable[[int], Floats]) -> Floats:
+def average_over_mixture(mixture: Mixture, value_of: Callable[[int], Floats]) -> Floats:
     """Return the average of `value_of(symbol)` over the symbols that an answer may become."""
-    average: Floats = np.sum([chance * of_symbol(symbol) for symbol, chance in mixture], axis=0)
+    average: Floats = np.sum([chance * value_of(symbol) for symbol, chance in mixture], axis=0)
     return average
 
 
@@ -46,5 +46,5 @@ def truthful_reports(channel: Channel, rows: Matrix, mixture: Mixture) -> tuple[
     The true symbol of a mixture is its likeliest one.
     """
     symbol, _ = max(mixture, key=lambda entry: entry[1])
-    chance = sum(weight * channel.truthful_chance(symbol, true) for true, weight in mixture)
-    return channel.truthful(rows, symbol), chance
+    chance = sum(weight * channel.match_chance(symbol, true) for true, weight in mixture)
+    return channel.match_symbol(rows, symbol), chance

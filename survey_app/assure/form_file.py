@@ -18,13 +18,13 @@ from html import escape
 
 from candor_client.definition import Survey
 from candor_client.errors import CandorError
-from survey_app.assure.form_strings import block, told
+from survey_app.assure.form_strings import form_data, json_block
 from survey_app.languages import Words
 
-Make = Callable[[Survey, str], bytes]  # builds the file for a survey at a server
+FileBuilder = Callable[[Survey, str], bytes]  # builds the file for a survey at a server
 SERVER = re.compile(r"https?://(\[[0-9a-f:.]+\]|[a-z0-9]([a-z0-9.-]*[a-z0-9])?)(:[1-9][0-9]{0,4})?(/[\w.~-]+)*")
 ENDING = re.compile(r"</(script|style)|<!--", re.IGNORECASE)  # would end a block, or begin a comment, in HTML
-AROUND = 30  # characters to quote before and after a difference
+EXCERPT_RADIUS = 30  # characters to quote before and after a difference
 
 PAGE = """\
 <!doctype html>
@@ -65,23 +65,23 @@ PAGE = """\
 """
 
 
-class NoFile(ValueError):
+class FormFileError(ValueError):
     """A form file cannot be built, or a file is not a form that Candor built."""
 
 
-def checked_server(server: str) -> str:
+def check_server(server: str) -> str:
     """Return the address of a server unchanged; raise FormFileError if it is not one."""
     if not SERVER.fullmatch(server):
-        raise NoFile(f"{server!r} is no address of a server, such as https://example.org")
+        raise FormFileError(f"{server!r} is no address of a server, such as https://example.org")
     return server
 
 
-def form_file(survey: Survey, server: str, *, script: str, style: str, mark: str, version: str) -> bytes:
+def build_form_file(survey: Survey, server: str, *, script: str, style: str, mark: str, version: str) -> bytes:
     """Return the form file of a survey that reports to this server; raise FormFileError if it cannot be built."""
-    checked_server(server)
+    check_server(server)
     for part in (script, style):
         if match := ENDING.search(part):
-            raise NoFile(f"a script or style with {match.group()!r} in it cannot be laid into a page")
+            raise FormFileError(f"a script or style with {match.group()!r} in it cannot be laid into a page")
     words = Words(survey.language)
     home = f"{server}/s/{survey.slug}"
     issuer = survey.tickets.issuer if survey.tickets else ""
@@ -97,26 +97,26 @@ def form_file(survey: Survey, server: str, *, script: str, style: str, mark: str
         version=version,
         title=escape(survey.title),
         style=style,
-        icon=icon(mark),
-        mark=drawn(mark),
+        icon=icon_data_url(mark),
+        mark=inline_logo(mark),
         ours=words.language,
         heading=escape(words("privacy.noscript_heading")),
         python=escape(words("privacy.python")),
         command=escape(f'python -m candor_client "{home}#sha256={survey.digest}"'),
-        words=block(told(survey, home=home)),
-        definition=block(survey.source.decode()),
+        words=json_block(form_data(survey, home=home)),
+        definition=json_block(survey.source.decode()),
         script=script,
     )
     return page.encode()
 
 
-def drawn(mark: str) -> str:
+def inline_logo(mark: str) -> str:
     """Return the logo as inline SVG: only the shape of its file, so that it takes the accent colour of the page."""
     (shape,) = re.findall(r"<path[^<>]*/>", mark)
     return f'<svg class="mark" viewBox="0 0 16 16" aria-hidden="true">{shape}</svg>'
 
 
-def icon(mark: str) -> str:
+def icon_data_url(mark: str) -> str:
     """Return the logo as a data URL, so that no browser requests it while a respondent answers."""
     return f"data:image/svg+xml;base64,{b64encode(mark.encode()).decode()}"
 
@@ -127,7 +127,7 @@ def _hash(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Checked:
+class FileCheck:
     """The contents of a form file, and its first difference from the file that this version builds; empty if none."""
 
     survey: Survey
@@ -137,7 +137,7 @@ class Checked:
     difference: str
 
 
-def check_file(data: bytes, make: Make) -> Checked:
+def check_file(data: bytes, build: FileBuilder) -> FileCheck:
     """Rebuild a file from the definition and the server in it, compare byte for byte, and return the result.
 
     Raise FormFileError if no definition or server can be read in it.
@@ -148,14 +148,18 @@ def check_file(data: bytes, make: Make) -> Checked:
         server, slug = re.fullmatch(r"(.*)/s/([^/]*)", home).groups()  # type: ignore[union-attr]
         survey = Survey.from_json(json.loads(_block(page, "definition")).encode())
     except CandorError as error:
-        raise NoFile(f"the definition in it is refused: {error}") from None
+        raise FormFileError(f"the definition in it is refused: {error}") from None
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise NoFile("it is not a form that Candor has made: no definition, or no server, can be read in it") from None
+        raise FormFileError(
+            "it is not a form that Candor has made: no definition, or no server, can be read in it"
+        ) from None
     if slug != survey.slug:
-        raise NoFile(f"it names the survey {slug!r}, and holds the definition of {survey.slug!r}")
+        raise FormFileError(f"it names the survey {slug!r}, and holds the definition of {survey.slug!r}")
     match = re.search(r'<meta name="generator" content="Candor ([^"]*)">', page)
     version = match[1] if match else ""
-    return Checked(survey, server, hashlib.sha256(data).hexdigest(), version, difference(data, make(survey, server)))
+    return FileCheck(
+        survey, server, hashlib.sha256(data).hexdigest(), version, describe_difference(data, build(survey, server))
+    )
 
 
 def _block(page: str, name: str) -> str:
@@ -165,17 +169,17 @@ def _block(page: str, name: str) -> str:
     return match[1]
 
 
-def difference(given: bytes, made: bytes) -> str:
+def describe_difference(actual: bytes, expected: bytes) -> str:
     """Return where two files first differ, with an excerpt of both; empty if they are equal."""
-    if given == made:
+    if actual == expected:
         return ""
-    byte_pairs = zip(given, made, strict=False)
-    position = next((i for i, (left, right) in enumerate(byte_pairs) if left != right), min(len(given), len(made)))
-    line = given[:position].count(b"\n") + 1
+    byte_pairs = zip(actual, expected, strict=False)
+    position = next((i for i, (left, right) in enumerate(byte_pairs) if left != right), min(len(actual), len(expected)))
+    line = actual[:position].count(b"\n") + 1
 
     def excerpt(data: bytes) -> str:
         if position >= len(data):
             return "nothing more"
-        return repr(data[max(0, position - AROUND) : position + AROUND].decode("utf-8", "replace"))
+        return repr(data[max(0, position - EXCERPT_RADIUS) : position + EXCERPT_RADIUS].decode("utf-8", "replace"))
 
-    return f"byte {position + 1}, line {line}: the file has {excerpt(given)}, this version makes {excerpt(made)}"
+    return f"byte {position + 1}, line {line}: the file has {excerpt(actual)}, this version makes {excerpt(expected)}"

@@ -8,7 +8,7 @@ from typing import Any
 
 from candor_client.definition import Survey
 from survey_app.languages import Words
-from survey_app.languages.translation import languages
+from survey_app.languages.translation import list_languages
 from survey_app.store.records import Outcome
 
 OF_INVITATIONS = {
@@ -27,28 +27,28 @@ OF_LATER = {"survey_not_open", "opens"}
 OF_DATES = {"ticket_date"}
 
 
-def told(survey: Survey, state: str = "open", **more: str) -> dict[str, Any]:
+def form_data(survey: Survey, state: str = "open", **extra: str) -> dict[str, Any]:
     """Return the data of the form's script: languages with text directions, strings, and the state of the survey.
 
     `extra` may contain `home`, the address of the survey if it differs from that of the page, and `file`, the SHA-256
     of the form file. It may also contain `opens`, when the survey opens, and `shown`, when its results appear.
     """
-    catalogues = [Words(tag) for tag in languages(survey)]
+    catalogues = [Words(tag) for tag in list_languages(survey)]
     languages_by_tag = {words.tag: {"ours": words.language, "dir": words.direction} for words in catalogues}
-    strings = {words.language: strings_of(words, survey, state, set(more)) for words in catalogues}
-    return {"languages": languages_by_tag, "strings": strings, "state": state, **more}
+    strings = {words.language: select_strings(words, survey, state, set(extra)) for words in catalogues}
+    return {"languages": languages_by_tag, "strings": strings, "state": state, **extra}
 
 
-def strings_of(words: Words, survey: Survey, state: str, more: set[str]) -> dict[str, str]:
+def select_strings(words: Words, survey: Survey, state: str, extra: set[str]) -> dict[str, str]:
     """Return the strings that the script of this survey can need in this state, in one language."""
     unused = set(OF_ANYBODY if survey.tickets else OF_INVITATIONS) | (OF_ALL if survey.ask else OF_ASK)
-    if "file" not in more:
-        unused |= OF_SERVED | (set() if "home" in more else {"trust_digest"})
-    if "home" not in more:
+    if "file" not in extra:
+        unused |= OF_SERVED | (set() if "home" in extra else {"trust_digest"})
+    if "home" not in extra:
         unused |= OF_FILES
     if state != Outcome.NOT_OPEN:
         unused |= OF_LATER | (set() if survey.tickets else {"moment"})
-    if "shown" not in more:
+    if "shown" not in extra:
         unused |= OF_DATES
     for keys, is_needed in (
         (OF_COPYING, survey.tickets or survey.completion),
@@ -74,7 +74,7 @@ def strings_of(words: Words, survey: Survey, state: str, more: set[str]) -> dict
     }
 
 
-def block(value: Any) -> str:
+def json_block(value: Any) -> str:
     """Return a value as JSON for a script block of a page; no text in the value can end the block."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

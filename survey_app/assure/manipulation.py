@@ -17,41 +17,41 @@ from scipy.special import bdtr, bdtrc
 
 from candor_client.definition import Survey
 from survey_app.channels import Channel, channel_of
-from survey_app.channels.channel import SeenBit
-from survey_app.estimate.block_draws import draw_test, draws
-from survey_app.estimate.hypotheses import LEAST_EXPECTED, Test, by_chi_square
-from survey_app.languages.numbers import count, p_value
+from survey_app.channels.channel import ItemCount
+from survey_app.estimate.block_draws import count_draws, run_draw_test
+from survey_app.estimate.hypotheses import LEAST_EXPECTED, Test, chi_square_test
+from survey_app.languages.numbers import format_count, format_p_value
 from survey_app.tally import Columns, Counts, Tally, columns
 
 LEVEL = 0.001  # false alarm rate of one look: for all range tests of a survey together, and for all its tests of draws
 
 
 @dataclass(frozen=True)
-class Impossible:
+class ImpossibleCount:
     """A count that honest devices hardly send, for any answers; `p_value` assumes the answers that fit it best."""
 
     questions: tuple[str, ...]
-    seen: SeenBit
-    few: bool
+    bit: ItemCount
+    is_too_low: bool
     p_value: float
 
 
-def out_of_range(survey: Survey, tally: Tally, level: float = LEVEL) -> list[Impossible]:
+def find_impossible_counts(survey: Survey, tally: Tally, level: float = LEVEL) -> list[ImpossibleCount]:
     """Return the counts of symbols that are named too seldom or too often for honest devices.
 
     With honest devices, the list is empty except with probability `level`.
     """
-    bits = list(_seen(survey, tally))
-    findings: list[Impossible] = []
+    bits = list(_bit_counts(survey, tally))
+    findings: list[ImpossibleCount] = []
     for questions, bit in bits:
         few = float(bdtr(bit.ones, bit.n, bit.least)) if bit.n else 1.0
         many = float(bdtrc(bit.ones - 1, bit.n, bit.most)) if bit.ones else 1.0
         if min(few, many) < level / (2 * len(bits)):
-            findings.append(Impossible(questions, bit, few < many, min(few, many)))
+            findings.append(ImpossibleCount(questions, bit, few < many, min(few, many)))
     return findings
 
 
-def odd_draws(survey: Survey, tally: Tally, level: float = LEVEL) -> list[tuple[tuple[str, ...], Test]]:
+def find_odd_draws(survey: Survey, tally: Tally, level: float = LEVEL) -> list[tuple[tuple[str, ...], Test]]:
     """Return the tests that refute random draws: of the field that a device is asked, or of the options of a field.
 
     Each test comes with its question ids; the test of which field was drawn comes first and has none.
@@ -59,36 +59,40 @@ def odd_draws(survey: Survey, tally: Tally, level: float = LEVEL) -> list[tuple[
     """
     tests: list[tuple[tuple[str, ...], Test | None]] = []
     if survey.ask:
-        tests.append(((), draw_test(draws(survey, tally))))
+        tests.append(((), run_draw_test(count_draws(survey, tally))))
     for at in columns(survey):
         channel = channel_of(at.field.mechanism)
-        ask_counts = channel.asked_counts(tally.counts[at.part])
+        ask_counts = channel.asked_counts(tally.counts[at.bit_slice])
         if ask_counts is not None:
             tests.append((_ids(at), _option_test(channel, ask_counts)))
     valid_tests = [(questions, test) for questions, test in tests if test]
     return [(questions, test) for questions, test in valid_tests if test.p_value < level / len(valid_tests)]
 
 
-def suspicions(survey: Survey, tally: Tally) -> list[str]:
+def describe_manipulation(survey: Survey, tally: Tally) -> list[str]:
     """Return a sentence for each case that honest devices cannot explain; empty if there is none."""
     sentences: list[str] = []
-    for case in out_of_range(survey, tally):
-        bit = case.seen
-        rate, amount, group = ("seldom", "fewer", "nobody") if case.few else ("often", "more", "everybody")
+    for case in find_impossible_counts(survey, tally):
+        bit = case.bit
+        rate, amount, group = ("seldom", "fewer", "nobody") if case.is_too_low else ("often", "more", "everybody")
         sentences.append(
-            f"“{bit.says}” ({' + '.join(case.questions)}) was named too {rate} to be honest: {count(bit.ones)} times"
-            f" in {count(bit.n)} reports, {amount} than chance allows even if {group} had it ({p_value(case.p_value)})."
+            f"“{bit.label}” ({' + '.join(case.questions)}) was named too {rate} to be honest: "
+            f"{format_count(bit.ones)} times"
+            f" in {format_count(bit.n)} reports, {amount} than chance allows even if {group} had it "
+            f"({format_p_value(case.p_value)})."
         )
-    for questions, test in odd_draws(survey, tally):
+    for questions, test in find_odd_draws(survey, tally):
         event = f"the options of {' + '.join(questions)} were drawn" if questions else "devices drew their questions"
-        sentences.append(f"Not by chance: how often {event} (χ² = {test.statistic:.1f}, {p_value(test.p_value)}).")
+        sentences.append(
+            f"Not by chance: how often {event} (χ² = {test.statistic:.1f}, {format_p_value(test.p_value)})."
+        )
     return sentences
 
 
-def _seen(survey: Survey, tally: Tally) -> Iterator[tuple[tuple[str, ...], SeenBit]]:
+def _bit_counts(survey: Survey, tally: Tally) -> Iterator[tuple[tuple[str, ...], ItemCount]]:
     for at in columns(survey):
-        n = tally.reports if at.asked is None else int(tally.counts[at.asked])
-        for bit in channel_of(at.field.mechanism).seen(at.field, tally.counts[at.part], n):
+        n = tally.reports if at.asked_column is None else int(tally.counts[at.asked_column])
+        for bit in channel_of(at.field.mechanism).count_items(at.field, tally.counts[at.bit_slice], n):
             yield _ids(at), bit
 
 
@@ -98,13 +102,13 @@ def _option_test(channel: Channel, asked: Counts) -> Test | None:
     Return None if there are too few draws.
     """
     m = len(asked)
-    r = round(channel.asked * m)
+    r = round(channel.informative_share * m)
     n = int(asked.sum()) // r
     spread = n * (r / m) * (1 - r / m)
     if spread < LEAST_EXPECTED:
         return None
     statistic = float(((asked - n * r / m) ** 2).sum() / spread * (m - 1) / m)
-    return by_chi_square("chi-square of the options drawn", statistic, m - 1, n)
+    return chi_square_test("chi-square of the options drawn", statistic, m - 1, n)
 
 
 def _ids(at: Columns) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from candor_client.question import Question
 from survey_app.assure.answer_mixtures import mixture_of
 from survey_app.channels import channel_of
 from survey_app.channels.channel import Indices
-from survey_app.channels.posterior import believed
+from survey_app.channels.posterior import update_odds
 from survey_app.estimate.intervals import clopper_pearson
 from survey_app.kinds import kind_of
 from survey_app.tally import Bits, columns
@@ -52,39 +52,39 @@ def suspicions(field: Field, bits: int | None, before: Fraction) -> Iterator[Sus
             inside = [chance for chance, fit in zip(chances, fits, strict=True) if fit]
             outside = [chance for chance, fit in zip(chances, fits, strict=True) if not fit]
             ratio = Fraction(sum(inside) * len(outside), sum(outside) * len(inside))
-            yield Suspicion(question, answer, before, believed(before, ratio))
+            yield Suspicion(question, answer, before, update_odds(before, ratio))
 
 
 def _answers(question: Question, digits: Sequence[int]) -> Iterator[tuple[str, list[bool]]]:
     """Yield each answer that may be suspected for a question, and for each digit whether it fits that answer."""
     kind = kind_of(question)
-    answers_by_digit = [kind.holds(question, digit) for digit in digits]
-    names = kind.names(question) if kind.exclusive else kind.answers(question)
+    answers_by_digit = [kind.answers_in(question, digit) for digit in digits]
+    names = kind.all_answers(question) if kind.exclusive else kind.answers(question)
     for answer, name in enumerate(names):
         yield name, [answer in answers for answers in answers_by_digit]
 
 
 @dataclass(frozen=True)
-class Guessed:
+class GuessCount:
     """How often a question's answer was guessed right among the respondents asked, with and without the bits."""
 
     question: Question
     asked: int
-    right: int
-    blind: int
+    correct: int
+    baseline_correct: int
 
     @property
     def interval(self) -> tuple[float, float]:
         """The 95% interval (Clopper and Pearson) of the share guessed right from the bits."""
-        return clopper_pearson(self.right, self.right, self.asked, ALPHA)
+        return clopper_pearson(self.correct, self.correct, self.asked, ALPHA)
 
     @property
-    def blind_interval(self) -> tuple[float, float]:
+    def baseline_interval(self) -> tuple[float, float]:
         """The 95% interval (Clopper and Pearson) of the share guessed right without the bits."""
-        return clopper_pearson(self.blind, self.blind, self.asked, ALPHA)
+        return clopper_pearson(self.baseline_correct, self.baseline_correct, self.asked, ALPHA)
 
 
-def attack(survey: Survey, people: Mapping[str, Indices], rows: Bits) -> list[Guessed]:
+def simulate_attack(survey: Survey, people: Mapping[str, Indices], rows: Bits) -> list[GuessCount]:
     """Guess every answer of every respondent from their row, and return how often each question was guessed right.
 
     The attacker knows which row belongs to which respondent, and the share of every answer.
@@ -92,12 +92,12 @@ def attack(survey: Survey, people: Mapping[str, Indices], rows: Bits) -> list[Gu
     bits = np.unpackbits(rows, axis=1, count=survey.width)
     results = []
     for at in columns(survey):
-        row_numbers = np.flatnonzero(bits[:, at.asked]) if at.asked is not None else np.arange(len(bits))
+        row_numbers = np.flatnonzero(bits[:, at.asked_column]) if at.asked_column is not None else np.arange(len(bits))
         answers = np.stack([people[question.id] for question in at.field.questions], axis=1)
         combinations, combination_of_person, counts = np.unique(
             answers, axis=0, return_inverse=True, return_counts=True
         )
-        patterns, pattern = np.unique(bits[row_numbers][:, at.part], axis=0, return_inverse=True)
+        patterns, pattern = np.unique(bits[row_numbers][:, at.bit_slice], axis=0, return_inverse=True)
         symbols = [mixture_of(at.field, [int(index) for index in combination]) for combination in combinations]
         weights = np.array(
             [
@@ -112,5 +112,5 @@ def attack(survey: Survey, people: Mapping[str, Indices], rows: Bits) -> list[Gu
             guesses = values[np.argmax(weights @ holds, axis=1)] if len(patterns) else values[:0]
             prior_guess = values[np.argmax(counts @ holds)]
             right = int((guesses[pattern.reshape(-1)] == truth[:, place]).sum())
-            results.append(Guessed(question, len(row_numbers), right, int((truth[:, place] == prior_guess).sum())))
+            results.append(GuessCount(question, len(row_numbers), right, int((truth[:, place] == prior_guess).sum())))
     return results

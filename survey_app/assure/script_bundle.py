@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from posixpath import dirname, join, normpath
 
-Read = Callable[[str], str]  # returns the source at a path such as /client/js/index.js
+SourceReader = Callable[[str], str]  # returns the source at a path such as /client/js/index.js
 
 TOKEN = re.compile(
     r"""
@@ -34,10 +34,10 @@ BEFORE_A_REGEX = {"return", "typeof", "case", "in", "of", "void", "delete", "thr
 
 IMPORT = re.compile(r'import \{(?P<names>[\w\s,]+)\} from (?P<path>"[^"]+");')
 IMPORT_ALL = re.compile(r'import \* as (?P<name>\w+) from (?P<path>"[^"]+");')
-PASSED_ON = re.compile(r'export \{(?P<names>[\w\s,]+)\} from (?P<path>"[^"]+");')
-DECLARED = re.compile(r"export (?P<kind>const|class|function|async function) (?P<name>\w+)\b")
-LATER = re.compile(r'import\((?P<path>"[^"]+")\)')
-PLACE = re.compile(r"(/[a-z][a-z0-9_]*)+\.js")
+REEXPORT = re.compile(r'export \{(?P<names>[\w\s,]+)\} from (?P<path>"[^"]+");')
+EXPORT = re.compile(r"export (?P<kind>const|class|function|async function) (?P<name>\w+)\b")
+DYNAMIC_IMPORT = re.compile(r'import\((?P<path>"[^"]+")\)')
+MODULE_PATH = re.compile(r"(/[a-z][a-z0-9_]*)+\.js")
 
 
 HEAD = """\
@@ -45,7 +45,7 @@ HEAD = """\
 """
 
 
-class Unreadable(ValueError):
+class BundleError(ValueError):
     """A module contains syntax that the bundler does not support."""
 
 
@@ -67,35 +67,35 @@ class Module:
 
     path: str
     code: str = ""
-    needs: list[str] = field(default_factory=list)
-    later: list[str] = field(default_factory=list)
-    gives: dict[str, str] = field(default_factory=dict)
-    words: set[str] = field(default_factory=set)
+    imports: list[str] = field(default_factory=list)
+    dynamic_imports: list[str] = field(default_factory=list)
+    exports: dict[str, str] = field(default_factory=dict)
+    identifiers: set[str] = field(default_factory=set)
 
     @property
     def name(self) -> str:
         """The name of the constant that holds the exports."""
-        return name_of(self.path)
+        return constant_name(self.path)
 
     @property
     def block(self) -> str:
         """The block of this module in the script."""
-        exports = ", ".join(name if name == value else f"{name}: {value}" for name, value in self.gives.items())
+        exports = ", ".join(name if name == value else f"{name}: {value}" for name, value in self.exports.items())
         return f"// {self.path}\nconst {self.name} = (() => {{\n{self.code}return {{ {exports} }};\n}})();\n"
 
 
-def assemble(entry: str, read: Read) -> str:
+def assemble(entry: str, read: SourceReader) -> str:
     """Return the script that is equivalent to the module at `entry`.
 
     Only that module may use `await` at its top level. Raise BundleError if a module is not supported.
     """
-    *parts, last = modules(entry, read)
-    if last.gives:
-        raise Unreadable(f"{entry}: nobody could take what the first module gives")
+    *parts, last = load_modules(entry, read)
+    if last.exports:
+        raise BundleError(f"{entry}: nobody could take what the first module gives")
     return "\n".join([HEAD, *(part.block for part in parts), f"// {last.path}\n{last.code}"])
 
 
-def modules(entry: str, read: Read) -> list[Module]:
+def load_modules(entry: str, read: SourceReader) -> list[Module]:
     """Return all modules that the module at `entry` can need, each once, after the modules that it imports.
 
     Raise BundleError if modules import each other or names clash.
@@ -106,14 +106,14 @@ def modules(entry: str, read: Read) -> list[Module]:
 
     def visit(path: str) -> None:
         if path in ancestors:
-            raise Unreadable(f"modules that need each other: {' → '.join([*ancestors, path])}")
+            raise BundleError(f"modules that need each other: {' → '.join([*ancestors, path])}")
         if path in finished:
             return
-        module = parse(path, read(path), waits=path == entry)
+        module = parse(path, read(path), can_await=path == entry)
         ancestors.append(path)
-        for dependency in module.needs:
+        for dependency in module.imports:
             visit(dependency)
-        pending.extend(module.later)
+        pending.extend(module.dynamic_imports)
         if path == entry:  # modules imported later have to be in the script before the entry runs
             while pending:
                 visit(pending.pop(0))
@@ -123,18 +123,18 @@ def modules(entry: str, read: Read) -> list[Module]:
     visit(entry)
     names = {module.name for module in finished.values()}
     if len(names) < len(finished):
-        raise Unreadable(f"two modules of one name in the script: {', '.join(sorted(finished))}")
+        raise BundleError(f"two modules of one name in the script: {', '.join(sorted(finished))}")
     for path, module in finished.items():
-        if clashes := names & module.words:
-            raise Unreadable(f"{path}: {clashes.pop()} is the name of a module in the script")
+        if clashes := names & module.identifiers:
+            raise BundleError(f"{path}: {clashes.pop()} is the name of a module in the script")
     return list(finished.values())
 
 
-def parse(path: str, source: str, *, waits: bool = False) -> Module:
+def parse(path: str, source: str, *, can_await: bool = False) -> Module:
     """Return a module without its import and export statements; `can_await` allows `await` at its top level."""
-    name_of(path)
+    constant_name(path)
     module = Module(path)
-    code = without_comments(source)
+    code = strip_comments(source)
     position = depth = 0
     for token in tokens(code):
         if token.at < position:
@@ -147,43 +147,43 @@ def parse(path: str, source: str, *, waits: bool = False) -> Module:
             output, position = _rewrite(module, code, token.at, top=depth == 0)
             module.code += output
             continue
-        elif token.text == "await" and token.kind == "word" and depth == 0 and not waits:
-            raise Unreadable(f"{path}: only the first module may wait at its top level")
-        module.words.add(output)
+        elif token.text == "await" and token.kind == "word" and depth == 0 and not can_await:
+            raise BundleError(f"{path}: only the first module may wait at its top level")
+        module.identifiers.add(output)
         module.code += output
     return module
 
 
 def _rewrite(module: Module, code: str, at: int, *, top: bool) -> tuple[str, int]:
     """Return the replacement of an import or export in the script, and the position where the code continues."""
-    if match := LATER.match(code, at):
+    if match := DYNAMIC_IMPORT.match(code, at):
         target = resolve(module.path, match["path"])
-        module.later.append(target)
-        return name_of(target), match.end()
+        module.dynamic_imports.append(target)
+        return constant_name(target), match.end()
     if top and (match := IMPORT.match(code, at)):
         target = resolve(module.path, match["path"])
-        module.needs.append(target)
+        module.imports.append(target)
         bindings = ", ".join(
             f"{name}: {local}" if local != name else name for name, local in _names(module, match["names"])
         )
-        return f"const {{ {bindings} }} = {name_of(target)};", match.end()
+        return f"const {{ {bindings} }} = {constant_name(target)};", match.end()
     if top and (match := IMPORT_ALL.match(code, at)):
         target = resolve(module.path, match["path"])
-        module.needs.append(target)
-        return f"const {match['name']} = {name_of(target)};", match.end()
-    if top and (match := PASSED_ON.match(code, at)):
+        module.imports.append(target)
+        return f"const {match['name']} = {constant_name(target)};", match.end()
+    if top and (match := REEXPORT.match(code, at)):
         target = resolve(module.path, match["path"])
-        module.needs.append(target)
+        module.imports.append(target)
         names = _names(module, match["names"])
         if any(local != name for name, local in names):
-            raise Unreadable(f"{module.path}: passes on under another name")
-        module.gives.update({name: f"{name_of(target)}.{name}" for name, _ in names})
+            raise BundleError(f"{module.path}: passes on under another name")
+        module.exports.update({name: f"{constant_name(target)}.{name}" for name, _ in names})
         return "", match.end()
-    if top and (match := DECLARED.match(code, at)):
-        module.gives[match["name"]] = match["name"]
+    if top and (match := EXPORT.match(code, at)):
+        module.exports[match["name"]] = match["name"]
         return match.group().removeprefix("export "), match.end()
     line = code[at:].split("\n", 1)[0]
-    raise Unreadable(f"{module.path}: cannot assemble {line!r}")
+    raise BundleError(f"{module.path}: cannot assemble {line!r}")
 
 
 def _names(module: Module, text: str) -> list[tuple[str, str]]:
@@ -192,7 +192,7 @@ def _names(module: Module, text: str) -> list[tuple[str, str]]:
     for part in filter(None, (part.strip() for part in text.split(","))):
         match = re.fullmatch(r"(\w+)(?: as (\w+))?", part)
         if match is None or match[1] == "default":
-            raise Unreadable(f"{module.path}: cannot import {part!r}")
+            raise BundleError(f"{module.path}: cannot import {part!r}")
         pairs.append((match[1], match[2] or match[1]))
     return pairs
 
@@ -201,14 +201,14 @@ def resolve(path: str, quoted: str) -> str:
     """Return the path of an imported module, given from the root of the site or relative to the importing module."""
     target = quoted.strip('"')
     if not target.startswith(("./", "../", "/")):
-        raise Unreadable(f"{path}: imports {target!r}, which is no path")
+        raise BundleError(f"{path}: imports {target!r}, which is no path")
     return normpath(join(dirname(path), target))
 
 
-def name_of(path: str) -> str:
+def constant_name(path: str) -> str:
     """Return the name of the constant for a module: client_js_index for /client/js/index.js."""
-    if not PLACE.fullmatch(path):
-        raise Unreadable(f"{path}: not a path that can become a name")
+    if not MODULE_PATH.fullmatch(path):
+        raise BundleError(f"{path}: not a path that can become a name")
     return path.removeprefix("/").removesuffix(".js").replace("/", "_")
 
 
@@ -226,10 +226,10 @@ def tokens(source: str) -> Iterator[Token]:
     while at < len(source):
         token = TOKEN.match(source, at)
         if token is None or token.lastgroup is None:
-            raise Unreadable(f"no token at {at}")
+            raise BundleError(f"no token at {at}")
         kind, text, start = token.lastgroup, token.group(), at
         if text in ("'", '"'):
-            raise Unreadable(f"a text that does not end, at {at}")
+            raise BundleError(f"a text that does not end, at {at}")
         if kind == "regex" and VALUE.fullmatch(before) and before not in BEFORE_A_REGEX:
             kind, text = "sign", "/"
         at += len(text)
@@ -241,7 +241,7 @@ def tokens(source: str) -> Iterator[Token]:
                 braces.pop()
             inside = TEMPLATE_TEXT.match(source, at)
             if inside is None:
-                raise Unreadable(f"a template that does not end, at {start}")
+                raise BundleError(f"a template that does not end, at {start}")
             kind, text, at = "template", text + inside.group(), inside.end()
             if inside["end"] == "${":
                 braces.append(0)
@@ -251,10 +251,10 @@ def tokens(source: str) -> Iterator[Token]:
         if kind not in ("space", "comment"):
             before = text
     if braces != [0]:
-        raise Unreadable("braces that do not match")
+        raise BundleError("braces that do not match")
 
 
-def without_comments(source: str) -> str:
+def strip_comments(source: str) -> str:
     """Return JavaScript without comments and the lines that they leave empty; separated tokens stay separate."""
     pieces: list[str] = []
     for blank, run in groupby(tokens(source), lambda token: token.kind in ("space", "comment")):

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from candor_client import canonical
 from candor_client.definition import LARGEST_REPORT, Survey
 from candor_client.errors import CandorError
-from candor_client.report import ID_BYTES, from_text, to_text, unpack
+from candor_client.report import ID_BYTES, from_base64url, to_base64url, unpack
 from candor_client.sampling import RandomBytes
 
 PERMITTED = {"survey", "id", "bits", "ticket"}
@@ -35,24 +35,24 @@ class ShufflingError(Exception):
 
 
 @dataclass(frozen=True)
-class Shuffled:
+class ShuffleResult:
     """The result of a shuffle: the number of reports written, the number of duplicate lines, and the definition."""
 
     reports: int
-    again: int
+    duplicates: int
     digest: str
     survey: Survey | None
 
 
 @dataclass
-class _Read:
+class _Scan:
     """The result of the first pass over a file."""
 
     survey: Survey | None
     digest: str
-    again: int = 0
-    places: list[int] = field(default_factory=list)
-    seen: dict[bytes, bytes] = field(default_factory=dict)  # for every id, a hash of its bits
+    duplicates: int = 0
+    offsets: list[int] = field(default_factory=list)
+    bits_hashes: dict[bytes, bytes] = field(default_factory=dict)  # for every id, a hash of its bits
 
 
 def permutation(count: int, random_bytes: RandomBytes = secrets.token_bytes) -> npt.NDArray[np.int64]:
@@ -70,34 +70,34 @@ def shuffle(
     renumber: bool = False,
     random_bytes: RandomBytes = secrets.token_bytes,
     progress: Callable[[int], None] = lambda _: None,
-) -> Shuffled:
+) -> ShuffleResult:
     """Write every report of `source` once, in a secret order and without its id, and return a summary.
 
     `renumber` gives each report a new id. With a definition, given or in the first line, impossible bits are refused.
     `progress` is called with numbers of bytes; their sum is twice the size of `source`.
     Raise ShufflingError if a line is not a report.
     """
-    scan = _read(source, survey, progress)
+    scan = _scan_file(source, survey, progress)
     if scan.survey and not renumber:
         head = b'{"definition":%b,"digest":"%b","reports":%d}\n'
-        target.write(head % (scan.survey.source, scan.digest.encode(), len(scan.places)))
-    for number in permutation(len(scan.places), random_bytes):
-        source.seek(scan.places[number])
+        target.write(head % (scan.survey.source, scan.digest.encode(), len(scan.offsets)))
+    for number in permutation(len(scan.offsets), random_bytes):
+        source.seek(scan.offsets[number])
         line = source.readline()
         bits = json.loads(line)["bits"]
         if renumber:
-            identity = to_text(random_bytes(ID_BYTES))
+            identity = to_base64url(random_bytes(ID_BYTES))
             target.write(f'{{"survey":"{scan.digest}","id":"{identity}","bits":"{bits}"}}\n'.encode())
         elif scan.survey:
             target.write(f'{{"bits":"{bits}"}}\n'.encode())
         else:
             target.write(f'{{"survey":"{scan.digest}","bits":"{bits}"}}\n'.encode())
         progress(len(line))
-    return Shuffled(len(scan.places), scan.again, scan.digest, scan.survey)
+    return ShuffleResult(len(scan.offsets), scan.duplicates, scan.digest, scan.survey)
 
 
-def _read(source: BinaryIO, survey: Survey | None, progress: Callable[[int], None]) -> _Read:
-    scan = _Read(survey, survey.digest if survey else "")
+def _scan_file(source: BinaryIO, survey: Survey | None, progress: Callable[[int], None]) -> _Scan:
+    scan = _Scan(survey, survey.digest if survey else "")
     number = place = 0
     while line := source.readline(LARGEST_LINE + 1):
         number += 1
@@ -105,44 +105,44 @@ def _read(source: BinaryIO, survey: Survey | None, progress: Callable[[int], Non
             raise ShufflingError(f"line {number}: longer than any report")
         if line.strip():
             try:
-                _note(scan, json.loads(line), place, first=number == 1)
+                _scan_line(scan, json.loads(line), place, first=number == 1)
             except (CandorError, UnicodeDecodeError, ValueError, RecursionError) as error:
                 raise ShufflingError(f"line {number}: {error}") from None
         place += len(line)
         progress(len(line))
-    if not scan.places:
+    if not scan.offsets:
         raise ShufflingError("there are no reports in it")
     return scan
 
 
-def _note(found: _Read, value: Any, place: int, *, first: bool) -> None:
+def _scan_line(scan: _Scan, value: Any, offset: int, *, first: bool) -> None:
     """Add one line to the scan; raise ValueError or CandorError if it is not a report to this definition."""
     if not isinstance(value, dict):
         raise ValueError("not a report")
     if first and "definition" in value:
         definition = Survey.from_stored(canonical.dumps(value["definition"]))
-        if found.survey and found.survey.digest != definition.digest:
-            raise ValueError(f"the file is of {definition.digest}, the definition given is {found.survey.digest}")
-        found.survey, found.digest = definition, definition.digest
+        if scan.survey and scan.survey.digest != definition.digest:
+            raise ValueError(f"the file is of {definition.digest}, the definition given is {scan.survey.digest}")
+        scan.survey, scan.digest = definition, definition.digest
         return
     texts = all(isinstance(value[key], str) for key in value.keys() & {"survey", "id", "bits"})
     if not (texts and value.keys() <= PERMITTED and "bits" in value):
         raise ValueError("a report has survey, id and bits")
-    digest = value.get("survey", found.digest)
+    digest = value.get("survey", scan.digest)
     if digest and not DIGEST.fullmatch(digest):
         raise ValueError("survey is a digest: 64 digits and letters from a to f")
-    found.digest = found.digest or digest
-    if not found.digest or digest != found.digest:
+    scan.digest = scan.digest or digest
+    if not scan.digest or digest != scan.digest:
         raise ValueError("reports of several definitions, or of none: shuffle those of one definition at a time")
-    bits = from_text(value["bits"])
-    if found.survey:
-        unpack(found.survey, bits)
+    bits = from_base64url(value["bits"])
+    if scan.survey:
+        unpack(scan.survey, bits)
     if "id" in value:
-        identity, bits_hash = from_text(value["id"]), hashlib.sha256(bits).digest()
-        earlier_hash = found.seen.setdefault(identity, bits_hash)
+        identity, bits_hash = from_base64url(value["id"]), hashlib.sha256(bits).digest()
+        earlier_hash = scan.bits_hashes.setdefault(identity, bits_hash)
         if earlier_hash != bits_hash:
             raise ValueError("the id of an earlier report, with other bits")
         if earlier_hash is not bits_hash:
-            found.again += 1
+            scan.duplicates += 1
             return
-    found.places.append(place)
+    scan.offsets.append(offset)

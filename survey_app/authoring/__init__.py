@@ -19,19 +19,19 @@ from candor_client.definition import FORMAT, Survey, possible_cells
 from candor_client.display import LANGUAGE
 from candor_client.errors import DefinitionError
 from candor_client.mechanisms import round_up
-from candor_client.question import Question, count_labels, parse_questions
-from candor_client.verify import spend, verify
+from candor_client.question import Question, find_oversized_questions, parse_questions
+from candor_client.verify import compose_losses, verify
 from survey_app.authoring.ask import Ask
-from survey_app.authoring.authored_question import raw_question, wish_of
+from survey_app.authoring.authored_question import read_authored_question, read_raw_question
 from survey_app.authoring.design.blocks import Design
 from survey_app.authoring.entries import Entries, read_entries
-from survey_app.authoring.fields import Wishes, design_of, groups_of
-from survey_app.authoring.groups import Group, checked_study, read_groups, slug_of
+from survey_app.authoring.fields import DesignRequest, design_of, read_joint_groups
+from survey_app.authoring.groups import Group, read_groups, read_study_slug, slug_of
 from survey_app.authoring.invitation_terms import Invitations, read_invitations
 from survey_app.authoring.terms import KEYS as TERMS
 from survey_app.authoring.terms import Terms, read_terms
-from survey_app.authoring.translations import original_of, read_translations
-from survey_app.authoring.yaml_source import AuthoringError, Node, read
+from survey_app.authoring.translations import collect_original, read_translations
+from survey_app.authoring.yaml_source import AuthoringError, Node, parse_source
 from survey_app.kinds import kind_of
 from survey_app.languages import numbers
 
@@ -42,7 +42,7 @@ PROSE = ("description", "consent", "thanks")
 
 
 @dataclasses.dataclass(frozen=True)
-class Built:
+class BuiltSurvey:
     """A survey ready to publish: its definitions, its terms, advice for the author, and its design.
 
     A file with groups is a study. It has one definition for each group; these differ in slug and group alone.
@@ -52,14 +52,14 @@ class Built:
     terms: Terms
     advice: tuple[str, ...]
     design: Design
-    wishes: Wishes = dataclasses.field(repr=False, compare=False)
+    request: DesignRequest = dataclasses.field(repr=False, compare=False)
     groups: tuple[Group, ...] = ()
     invitations: Invitations | None = None
 
     @property
     def needs_key(self) -> bool:
         """Whether publishing makes the keys. Until then the definitions lack their tickets."""
-        return self.invitations is not None and self.invitations.own
+        return self.invitations is not None and self.invitations.is_own_issuer
 
     @property
     def survey(self) -> Survey:
@@ -92,16 +92,16 @@ class Built:
         designs = {self.design.ask: self.design}
         for ask in Ask:
             with suppress(AuthoringError, DefinitionError):
-                designs.setdefault(ask, self.wishes.design(ask))
+                designs.setdefault(ask, self.request.build_design(ask))
         return {ask: designs[ask] for ask in Ask if ask in designs}
 
     @cached_property
-    def whole(self) -> Design | None:
+    def joint_design(self) -> Design | None:
         """The design with all questions in one block that every respondent answers, or None if it cannot be built."""
-        return self.wishes.together()
+        return self.request.build_joint_design()
 
 
-def build_file(path: Path) -> Built:
+def build_file(path: Path) -> BuiltSurvey:
     """Build a survey from an author's file: JSON if its name ends in .json, else YAML.
 
     Raise AuthoringError if the file cannot be read or has an error.
@@ -113,27 +113,27 @@ def build_file(path: Path) -> Built:
     return build(source, json_file=path.suffix == ".json")
 
 
-def build(source: bytes, *, json_file: bool = False, bare: bool = False) -> Built:
+def build(source: bytes, *, json_file: bool = False, bare: bool = False) -> BuiltSurvey:
     """Build a survey from the bytes of an author's file.
 
     `bare` leaves out sections and translations, which change only the presentation. Raise AuthoringError with the
     reason and the place of an error.
     """
-    return build_tree(read(source, json_file=json_file), bare=bare)
+    return build_tree(parse_source(source, json_file=json_file), bare=bare)
 
 
-def build_tree(tree: Node, *, bare: bool = False) -> Built:
+def build_tree(tree: Node, *, bare: bool = False) -> BuiltSurvey:
     """Build a survey from a file that is parsed already; see `build`."""
-    top = _members(tree)
+    top = _read_top(tree)
     entries = read_entries(top["questions"])
     try:
         return _build(tree, top, entries, bare=bare)
     except DefinitionError as error:
-        path = entries.written_at(error.path)
+        path = entries.source_path_of(error.path)
         raise AuthoringError(error.reason, path, tree.line_of(path)) from None
 
 
-def wrong_to_the_eye(tree: Node) -> list[AuthoringError]:
+def find_presentation_errors(tree: Node) -> list[AuthoringError]:
     """Return all errors in the sections and translations of a file, whether or not the rest is valid."""
     top = tree.value if isinstance(tree.value, dict) else {}
     try:
@@ -141,11 +141,11 @@ def wrong_to_the_eye(tree: Node) -> list[AuthoringError]:
     except (KeyError, AuthoringError):
         return []
     if "translations" not in top:
-        return entries.wrong
-    return [*entries.wrong, *read_translations(top["translations"], original_of(top, entries))[1]]
+        return entries.section_errors
+    return [*entries.section_errors, *read_translations(top["translations"], collect_original(top, entries))[1]]
 
 
-def _members(tree: Node) -> dict[str, Node]:
+def _read_top(tree: Node) -> dict[str, Node]:
     other_keys = ("epsilon", "ask", "joint", "accept_weak_privacy", "groups", "invitations")
     text_keys = (*PROSE, "contact", "language", "completion", "translations")
     if isinstance(tree.value, dict) and "sections" in tree.value:
@@ -153,24 +153,27 @@ def _members(tree: Node) -> dict[str, Node]:
     return tree.mapping(("slug", "title", "questions"), (*text_keys, *TERMS, *other_keys))
 
 
-def _build(tree: Node, top: dict[str, Node], entries: Entries, *, bare: bool) -> Built:
-    groups = read_groups(top["groups"], checked_study(top["slug"])) if "groups" in top else ()
-    if entries.broken:
-        raise entries.broken[0]
+def _build(tree: Node, top: dict[str, Node], entries: Entries, *, bare: bool) -> BuiltSurvey:
+    groups = read_groups(top["groups"], read_study_slug(top["slug"])) if "groups" in top else ()
+    if entries.battery_errors:
+        raise entries.battery_errors[0]
     nodes = entries.questions
-    raws = [raw_question(node) for node in nodes]
+    raws = [read_raw_question(node) for node in nodes]
     questions = parse_questions(raws)
-    for error in count_labels(questions):  # before any expensive work is done for them
+    for error in find_oversized_questions(questions):  # before any expensive work is done for them
         raise error
-    ask = _ask(top.get("ask"))
-    items = tuple(wish_of(*item_parts, split=ask is Ask.ALL) for item_parts in zip(nodes, questions, raws, strict=True))
-    request = Wishes(items, groups_of(top.get("joint"), items), top.get("epsilon"))
-    fields = request.fields(ask)
+    ask = _read_ask(top.get("ask"))
+    items = tuple(
+        read_authored_question(*item_parts, split=ask is Ask.ALL)
+        for item_parts in zip(nodes, questions, raws, strict=True)
+    )
+    request = DesignRequest(items, read_joint_groups(top.get("joint"), items), top.get("epsilon"))
+    fields = request.build_fields(ask)
     asks_one = ask is not Ask.ALL and len(fields) > 1
     for field in fields:
         for item, question in zip(field.items, field.questions, strict=True):
-            item.raw.update(kind_of(question).chosen_keys(question))
-    total = round_up(spend((field.mechanism.epsilon for field in fields), ask=asks_one))
+            item.raw.update(kind_of(question).compiled_keys(question))
+    total = round_up(compose_losses((field.mechanism.epsilon for field in fields), ask=asks_one))
     definition: dict[str, Any] = {
         "format": FORMAT,
         "slug": top["slug"].text(),
@@ -194,13 +197,13 @@ def _build(tree: Node, top: dict[str, Node], entries: Entries, *, bare: bool) ->
     if asks_one:
         definition["ask"] = 1
     if not bare:
-        definition |= _for_the_eye(top, entries, raws)
+        definition |= _build_presentation(top, entries, raws)
     invitations = read_invitations(top)
     surveys = tuple(
-        Survey.from_json(_canonical(definition | group_keys))
-        for group_keys in _named_as(definition["slug"], groups) or [{}]
+        Survey.from_json(_encode(definition | group_keys))
+        for group_keys in _make_group_keys(definition["slug"], groups) or [{}]
     )
-    if invitations and not invitations.own:
+    if invitations and not invitations.is_own_issuer:
         if groups:
             raise top["invitations"].error(
                 "every group needs a key of its own, and a file names one: let this server invite, or publish each "
@@ -210,19 +213,20 @@ def _build(tree: Node, top: dict[str, Node], entries: Entries, *, bare: bool) ->
     survey = surveys[0]
     verify(survey)
     weak = top.get("accept_weak_privacy")
-    if total > CONFIRMED_TOTAL and not (weak and weak.truth()):
+    if total > CONFIRMED_TOTAL and not (weak and weak.boolean()):
         raise top.get("epsilon", tree).error(
-            f"a total ε of {numbers.epsilon(total, fixed=True)} protects almost nothing; above {CONFIRMED_TOTAL}, "
+            f"a total ε of {numbers.format_epsilon(total, fixed=True)} protects almost nothing; above "
+            f"{CONFIRMED_TOTAL}, "
             "write accept_weak_privacy: true if you mean it"
         )
-    advice, design = _advice(survey, total, request, ask), design_of(ask, fields)
-    return Built(surveys, read_terms(top), advice, design, request, groups, invitations)
+    advice, design = _make_advice(survey, total, request, ask), design_of(ask, fields)
+    return BuiltSurvey(surveys, read_terms(top), advice, design, request, groups, invitations)
 
 
-def _for_the_eye(top: dict[str, Node], entries: Entries, raws: list[dict[str, Any]]) -> dict[str, Any]:
+def _build_presentation(top: dict[str, Node], entries: Entries, raws: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the sections and translations of a definition. Raise the first error in them."""
     presentation: dict[str, Any] = {}
-    errors = entries.wrong
+    errors = entries.section_errors
     if entries.sections:
         presentation["sections"] = [
             {"first": raws[section.first]["id"], "title": section.title}
@@ -232,7 +236,7 @@ def _for_the_eye(top: dict[str, Node], entries: Entries, raws: list[dict[str, An
         ]
     if "translations" in top:
         presentation["translations"], translation_errors = read_translations(
-            top["translations"], original_of(top, entries)
+            top["translations"], collect_original(top, entries)
         )
         errors = [*errors, *translation_errors]
     if errors:
@@ -240,12 +244,12 @@ def _for_the_eye(top: dict[str, Node], entries: Entries, raws: list[dict[str, An
     return presentation
 
 
-def _named_as(study: str, groups: Iterable[Group]) -> list[dict[str, str]]:
+def _make_group_keys(study: str, groups: Iterable[Group]) -> list[dict[str, str]]:
     """Return for each group the keys in which its definition differs from the others."""
     return [{"slug": slug_of(study, group.id), "study": study, "group": group.label} for group in groups]
 
 
-def _ask(node: Node | None) -> Ask:
+def _read_ask(node: Node | None) -> Ask:
     if node is None:
         return Ask.ALL
     if (word := node.text()) not in list(Ask):
@@ -257,7 +261,7 @@ def _ask(node: Node | None) -> Ask:
     return Ask(word)
 
 
-def _canonical(definition: dict[str, Any]) -> bytes:
+def _encode(definition: dict[str, Any]) -> bytes:
     try:
         return canonical.dumps(definition)
     except UnicodeEncodeError:
@@ -269,27 +273,29 @@ def is_weak(total: Decimal) -> bool:
     return total > ADVISED_TOTAL
 
 
-def _advice(survey: Survey, total: Decimal, wishes: Wishes, asking: Ask) -> tuple[str, ...]:
+def _make_advice(survey: Survey, total: Decimal, request: DesignRequest, ask: Ask) -> tuple[str, ...]:
     advice = [
-        f"{_named(field.questions)}: ε = {numbers.epsilon(field.mechanism.epsilon, fixed=True)} "
+        f"{_join_ids(field.questions)}: ε = {numbers.format_epsilon(field.mechanism.epsilon, fixed=True)} "
         f"is more than {ADVISED_FIELD}; for a sensitive question, ln 3 (design: coin) is usual"
         for field in survey.fields
-        if field.mechanism.epsilon > ADVISED_FIELD and asking is Ask.ALL
+        if field.mechanism.epsilon > ADVISED_FIELD and ask is Ask.ALL
     ]
     if is_weak(total):
-        suggestion = "; consider ask: auto" if asking is Ask.ALL and len(survey.fields) > 1 else ""
+        suggestion = "; consider ask: auto" if ask is Ask.ALL and len(survey.fields) > 1 else ""
         advice.append(
-            f"the survey: ε = {numbers.epsilon(total, fixed=True)} in total is more than {ADVISED_TOTAL}{suggestion}"
+            f"the survey: ε = {numbers.format_epsilon(total, fixed=True)} in total is more than "
+            f"{ADVISED_TOTAL}{suggestion}"
         )
-    for group in wishes.groups:
+    for group in request.groups:
         questions = [item.question for item in group]
         if len(group) > 1 and (cells := sum(1 for _ in possible_cells(questions))) > ADVISED_CELLS:
             advice.append(
-                f"{_named(questions)}: together they have {cells} combinations, more than {ADVISED_CELLS}; few people "
+                f"{_join_ids(questions)}: together they have {cells} combinations, more than {ADVISED_CELLS}; "
+                "few people "
                 "will be in each. `candor plan` tells what they need together, and what apart"
             )
     return tuple(advice)
 
 
-def _named(questions: Iterable[Question]) -> str:
+def _join_ids(questions: Iterable[Question]) -> str:
     return " + ".join(question.id for question in questions)

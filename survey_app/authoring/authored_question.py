@@ -9,23 +9,23 @@ from typing import Any
 
 from candor_client.mechanisms import Flip
 from candor_client.question import Question
-from candor_client.sampling import WHOLE
+from candor_client.sampling import DENOMINATOR
 from candor_client.types import TypeName, type_of
 from survey_app.authoring import mechanism_choice
 from survey_app.authoring.yaml_source import Node
-from survey_app.kinds import kind_named
+from survey_app.kinds import kind_by_name
 
 BATTERY = "battery"  # several scales at once; `entries` splits it
-COMMON = ("optional", "show_if", "weight", "epsilon")
+COMMON_KEYS = ("optional", "show_if", "weight", "epsilon")
 DESIGNS = {"coin": ("3/4", "1/4"), "die": ("2/3", "1/3"), "forced_die": ("5/6", "1/6")}
 LABELS = tuple(dict.fromkeys(key for name in TypeName if (key := type_of(name).labels_key)))  # options, points
 SWITCHES = ("shuffle",)
 DEFAULTS = {"step": 1}  # for keys that a definition needs and an author may omit
-CHOSEN = {"levels": (2, "bins")}  # a provisional value, and the key that an author may write instead
+COMPUTED = {"levels": (2, "bins")}  # a provisional value, and the key that an author may write instead
 
 
 @dataclass(frozen=True, eq=False)
-class Item:
+class AuthoredQuestion:
     """A question with the author's choices about its randomization.
 
     It has either a fixed ε or a weight in the rest of ε. `need`, also the weight, multiplies the respondents it needs.
@@ -34,14 +34,14 @@ class Item:
     node: Node
     question: Question
     raw: dict[str, Any]
-    fixed: Fraction
+    fixed_epsilon: Fraction
     weight: Fraction
     need: Fraction
     design: Flip | None
-    laplace: bool
+    is_laplace: bool
 
 
-def raw_question(node: Node) -> dict[str, Any]:
+def read_raw_question(node: Node) -> dict[str, Any]:
     """Return a question as the definition has it, except for the levels, which are chosen later.
 
     Raise AuthoringError if a key is missing, unknown or invalid.
@@ -49,32 +49,32 @@ def raw_question(node: Node) -> dict[str, Any]:
     if "type" not in node.members():
         raise node.error("type is missing")
     kind = TypeName(node.members()["type"].one_of(*TypeName, BATTERY))
-    required, possible = type_of(kind).required, type_of(kind).possible
+    required, possible = type_of(kind).required_keys, type_of(kind).optional_keys
     needed = ("id", "type", "text", *(key for key in required if key not in DEFAULTS))
-    allowed = {*required, *possible, *COMMON, *kind_named(kind).author_keys} - CHOSEN.keys()
+    allowed = {*required, *possible, *COMMON_KEYS, *kind_by_name(kind).author_keys} - COMPUTED.keys()
     parts = node.mapping(needed, allowed)
     if parts["text"].is_blank:
         raise parts["text"].error("has no text yet; write what you ask")
     raw: dict[str, Any] = {key: parts[key].text() for key in ("id", "type", "text")}
-    _bounded(parts)
+    _check_bounds(parts)
     raw |= {key: read_value(parts[key]) for key, read_value in READERS.items() if key in parts}
     unlisted = (key for key in (*required, *possible) if key in parts and key not in (*READERS, *SWITCHES))
-    raw |= {key: parts[key].spelled() for key in unlisted}  # number keys of future types
+    raw |= {key: parts[key].canonical_number() for key in unlisted}  # number keys of future types
     raw |= {key: value for key, value in DEFAULTS.items() if key in required and key not in parts}
-    raw |= {key: value for key, (value, author_key) in CHOSEN.items() if key in possible and author_key not in parts}
+    raw |= {key: value for key, (value, author_key) in COMPUTED.items() if key in possible and author_key not in parts}
     if "show_if" in parts:
         condition = parts["show_if"].mapping(("question", "is"), ())
         raw["show_if"] = {
             "question": condition["question"].text(),
-            "is": _labels(condition["is"], 1, "answers of that question"),
+            "is": _read_labels(condition["is"], 1, "answers of that question"),
         }
-    elif "optional" in parts and parts["optional"].truth():
+    elif "optional" in parts and parts["optional"].boolean():
         raw["optional"] = True
-    raw |= {key: True for key in SWITCHES if key in parts and parts[key].truth()}
+    raw |= {key: True for key in SWITCHES if key in parts and parts[key].boolean()}
     return raw
 
 
-def _bounded(parts: dict[str, Node]) -> None:
+def _check_bounds(parts: dict[str, Node]) -> None:
     """Raise AuthoringError if a bound of a range is empty. One error names both bounds."""
     bounds = {"min": "least", "max": "most"}
     missing = [key for key in bounds if key in parts and parts[key].is_blank]
@@ -83,25 +83,25 @@ def _bounded(parts: dict[str, Node]) -> None:
         raise parts[missing[0]].error(f"is empty; write the {nouns} that can be answered")
 
 
-def _labels(node: Node, least: int, what: str) -> list[str]:
+def _read_labels(node: Node, least: int, noun: str) -> list[str]:
     labels = [label.text() for label in node.items()]
     if len(labels) < least:
-        raise node.error(f"needs at least {'two' if least > 1 else 'one'} of the {what}")
+        raise node.error(f"needs at least {'two' if least > 1 else 'one'} of the {noun}")
     return labels
 
 
 READERS: dict[str, Callable[[Node], Any]] = {  # readers of the keys that only some types have
-    **{key: partial(_labels, least=2, what=key) for key in LABELS},
-    "scores": lambda node: [score.spelled() for score in node.items()],
-    "min": Node.spelled,
-    "max": Node.spelled,
-    "step": Node.spelled,
+    **{key: partial(_read_labels, least=2, noun=key) for key in LABELS},
+    "scores": lambda node: [score.canonical_number() for score in node.items()],
+    "min": Node.canonical_number,
+    "max": Node.canonical_number,
+    "step": Node.canonical_number,
     "bins": lambda node: node.integer(2),
     "unit": Node.text,
 }
 
 
-def wish_of(node: Node, question: Question, raw: dict[str, Any], *, split: bool) -> Item:
+def read_authored_question(node: Node, question: Question, raw: dict[str, Any], *, split: bool) -> AuthoredQuestion:
     """Return a question with the author's choices about its randomization.
 
     If ε is split, a weight and a fixed ε exclude each other. Otherwise they can be combined. Raise AuthoringError if
@@ -119,11 +119,11 @@ def wish_of(node: Node, question: Question, raw: dict[str, Any], *, split: bool)
     if "design" in parts:
         if question.optional:
             raise parts["design"].error("a design is for a plain yes or no, without optional and show_if")
-        flip = design_coins(parts["design"])
-        return Item(node, question, raw, Fraction(flip.epsilon), Fraction(0), weight, flip, laplace)
+        flip = read_classic_design(parts["design"])
+        return AuthoredQuestion(node, question, raw, Fraction(flip.epsilon), Fraction(0), weight, flip, laplace)
     if "epsilon" in parts:
-        return Item(node, question, raw, parts["epsilon"].epsilon(), Fraction(0), weight, None, laplace)
-    return Item(node, question, raw, Fraction(0), weight, weight, None, laplace)
+        return AuthoredQuestion(node, question, raw, parts["epsilon"].epsilon(), Fraction(0), weight, None, laplace)
+    return AuthoredQuestion(node, question, raw, Fraction(0), weight, weight, None, laplace)
 
 
 def can_have_noise(question: Question) -> bool:
@@ -131,7 +131,7 @@ def can_have_noise(question: Question) -> bool:
     return type_of(question.type).has_levels(question) and not question.optional
 
 
-def design_coins(node: Node) -> Flip:
+def read_classic_design(node: Node) -> Flip:
     """Return the probabilities of a reported yes under a classic design. Raise AuthoringError if it is invalid."""
     if isinstance(node.value, str):
         name = node.one_of(*DESIGNS)
@@ -151,8 +151,8 @@ def design_coins(node: Node) -> Flip:
         else:
             p = max(value.share(), 1 - value.share())
             q = 1 - p
-    if math.floor(p * WHOLE) <= math.ceil(q * WHOLE):  # after rounding to integers
+    if math.floor(p * DENOMINATOR) <= math.ceil(q * DENOMINATOR):  # after rounding to integers
         raise node.error("this design says nothing about the answer: ε = 0")
     if q <= 0 or p >= 1:
         raise node.error("with this design some answers give a person away for certain: ε is infinite")
-    return mechanism_choice.design(p, q)
+    return mechanism_choice.make_classic_flip(p, q)

@@ -17,7 +17,7 @@ class Claim:
     weight: Fraction
 
 
-def split(claims: Sequence[Claim], total: Fraction) -> list[Fraction] | None:
+def split_epsilon(claims: Sequence[Claim], total: Fraction) -> list[Fraction] | None:
     """Return the ε of every field, or None if the fixed parts exceed the total or leave nothing to share."""
     remaining = total - sum(claim.fixed for claim in claims)
     weights = sum(claim.weight for claim in claims)

@@ -7,12 +7,12 @@ numbers its questions differently from the author's file; `Entries.source_path_o
 
 from dataclasses import dataclass, field, replace
 
-from candor_client.canonical import plain_text
+from candor_client.canonical import parse_text
 from candor_client.errors import DefinitionError
-from survey_app.authoring.authored_question import BATTERY, COMMON
+from survey_app.authoring.authored_question import BATTERY, COMMON_KEYS
 from survey_app.authoring.yaml_source import AuthoringError, Node
 
-OF_BATTERY = ("scores", *COMMON)
+OPTIONAL_BATTERY_KEYS = ("scores", *COMMON_KEYS)
 PARAGRAPH = "\u2029"
 
 
@@ -37,15 +37,15 @@ class Entries:
     questions: list[Node] = field(default_factory=list)
     sections: list[Section] = field(default_factory=list)
     batteries: list[tuple[str, ...]] = field(default_factory=list)  # the ids of the statements of each
-    broken: list[AuthoringError] = field(default_factory=list)
-    wrong: list[AuthoringError] = field(default_factory=list)
-    places: dict[str, str] = field(default_factory=dict)
+    battery_errors: list[AuthoringError] = field(default_factory=list)
+    section_errors: list[AuthoringError] = field(default_factory=list)
+    source_paths: dict[str, str] = field(default_factory=dict)
 
-    def written_at(self, path: str) -> str:
+    def source_path_of(self, path: str) -> str:
         """Return the path in the author's file for a path in the definition."""
-        for prefix in sorted(self.places, key=len, reverse=True):
+        for prefix in sorted(self.source_paths, key=len, reverse=True):
             if path.startswith(prefix) and path[len(prefix) :][:1] in ("", ".", "["):
-                return self.places[prefix] + path[len(prefix) :]
+                return self.source_paths[prefix] + path[len(prefix) :]
         return path
 
 
@@ -65,29 +65,31 @@ def read_entries(node: Node) -> Entries:
     for entry in node.items():
         if is_section(entry):
             if heading:
-                entries.wrong.append(heading.node.error("no question stands between this section and the next"))
-            heading = _heading(entry, entries.wrong)
+                entries.section_errors.append(
+                    heading.node.error("no question stands between this section and the next")
+                )
+            heading = _read_heading(entry, entries.section_errors)
             continue
         if is_battery(entry):
             try:
-                _battery(entry, heading, entries)
+                _add_battery(entry, heading, entries)
             except AuthoringError as error:
-                entries.broken.append(error)
+                entries.battery_errors.append(error)
             heading, grid = None, True
             continue
         if heading:
             grid = False
-            _section(entries, heading)
+            _add_section(entries, heading)
         elif grid:
-            entries.wrong.append(
+            entries.section_errors.append(
                 entry.error("follows a battery, whose table runs to the next section: put a section above it")
             )
             grid = False
         heading = None
-        entries.places[f"questions[{len(entries.questions)}]"] = entry.path
+        entries.source_paths[f"questions[{len(entries.questions)}]"] = entry.path
         entries.questions.append(entry)
     if heading:
-        entries.wrong.append(heading.node.error("no question follows this section"))
+        entries.section_errors.append(heading.node.error("no question follows this section"))
     return entries
 
 
@@ -102,27 +104,27 @@ def is_battery(entry: Node) -> bool:
     return kind is not None and isinstance(kind.value, str) and kind.value.strip() == BATTERY
 
 
-def _heading(entry: Node, wrong: list[AuthoringError]) -> _Heading:
+def _read_heading(entry: Node, errors: list[AuthoringError]) -> _Heading:
     try:
         parts = entry.mapping(("section",), ("text",))
         if parts["section"].is_blank:
             raise parts["section"].error("has no heading yet; write what stands above the questions that follow")
-        title = plain_text(parts["section"].text(), parts["section"].path)
-        text = plain_text(parts["text"].prose(), parts["text"].path) if "text" in parts else ""
+        title = parse_text(parts["section"].text(), parts["section"].path)
+        text = parse_text(parts["text"].prose(), parts["text"].path) if "text" in parts else ""
         return _Heading(entry, "section", title, text)
     except AuthoringError as error:
-        wrong.append(error)
+        errors.append(error)
     except DefinitionError as error:
-        wrong.append(AuthoringError(error.reason, error.path, entry.line_of(error.path[len(entry.path) :])))
+        errors.append(AuthoringError(error.reason, error.path, entry.line_of(error.path[len(entry.path) :])))
     return _Heading(entry, "section", "stand-in", "")
 
 
-def _battery(entry: Node, heading: _Heading | None, found: Entries) -> None:
+def _add_battery(entry: Node, heading: _Heading | None, entries: Entries) -> None:
     """Add a scale for every statement, and a section. Raise AuthoringError if the battery is invalid.
 
     Under a heading, the text of the battery ends the introduction.
     """
-    parts = entry.mapping(("type", "text", "points", "statements"), OF_BATTERY)
+    parts = entry.mapping(("type", "text", "points", "statements"), OPTIONAL_BATTERY_KEYS)
     statements = parts["statements"]
     if not statements.value:
         raise statements.error("there are no statements yet; each has an id before it, such as calm: I am calm.")
@@ -131,19 +133,19 @@ def _battery(entry: Node, heading: _Heading | None, found: Entries) -> None:
     section = _Heading(entry, "text", parts["text"].text(), "")
     if heading:
         section = replace(heading, text=PARAGRAPH.join(part for part in (heading.text, section.title) if part))
-    _section(found, section, grid=True)
-    shared = {key: parts[key] for key in ("points", *OF_BATTERY) if key in parts}
+    _add_section(entries, section, grid=True)
+    shared = {key: parts[key] for key in ("points", *OPTIONAL_BATTERY_KEYS) if key in parts}
     for name, statement in statements.value.items():
-        path = f"questions[{len(found.questions)}]"
-        found.places |= {path: statement.path, f"{path}.id": statement.path, f"{path}.text": statement.path}
-        found.places |= {f"{path}.{key}": member.path for key, member in shared.items()}
+        path = f"questions[{len(entries.questions)}]"
+        entries.source_paths |= {path: statement.path, f"{path}.id": statement.path, f"{path}.text": statement.path}
+        entries.source_paths |= {f"{path}.{key}": member.path for key, member in shared.items()}
         texts = {"id": name, "type": "scale"}
         fields = {key: Node(text, statement.path, statement.line) for key, text in texts.items()}
-        found.questions.append(Node({**fields, "text": statement, **shared}, statement.path, statement.line))
-    found.batteries.append(tuple(statements.value))
+        entries.questions.append(Node({**fields, "text": statement, **shared}, statement.path, statement.line))
+    entries.batteries.append(tuple(statements.value))
 
 
-def _section(found: Entries, heading: _Heading, *, grid: bool = False) -> None:
-    path = f"sections[{len(found.sections)}]"
-    found.places |= {path: heading.node.path, f"{path}.title": f"{heading.node.path}.{heading.key}"}
-    found.sections.append(Section(len(found.questions), heading.title, heading.text, heading.node.line, grid))
+def _add_section(entries: Entries, heading: _Heading, *, grid: bool = False) -> None:
+    path = f"sections[{len(entries.sections)}]"
+    entries.source_paths |= {path: heading.node.path, f"{path}.title": f"{heading.node.path}.{heading.key}"}
+    entries.sections.append(Section(len(entries.questions), heading.title, heading.text, heading.node.line, grid))

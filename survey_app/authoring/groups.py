@@ -9,14 +9,14 @@ import unicodedata
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from candor_client.canonical import NAME, name_at, plain_text
+from candor_client.canonical import NAME, parse_name, parse_text
 from survey_app.authoring.yaml_source import Node
 
 LEAST_GROUPS, MOST_GROUPS = 2, 200
 LONGEST_SLUG = 63
 # Characters that Unicode lets a screen omit, except those refused anyway: joiners, marks of direction and variation,
 # controls of shorthand, music and hieroglyphs. Two labels that differ only in these look the same.
-WITHOUT_A_LOOK = re.compile(
+INVISIBLE = re.compile(
     "[\u034f\u061c\u17b4\u17b5\u180b-\u180f\u200c-\u200f\u2065\ufe00-\ufe0f\ufff0-\ufff8"
     "\U00013430-\U00013440\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0080-\U000e0fff]"
 )
@@ -35,7 +35,7 @@ def read_groups(node: Node, study: str) -> tuple[Group, ...]:
     members = node.members()
     if not LEAST_GROUPS <= len(members) <= MOST_GROUPS:
         raise node.error(f"a study has from {LEAST_GROUPS} to {MOST_GROUPS} groups, not {len(members)}")
-    groups = tuple(_read(members, study))
+    groups = tuple(_parse_groups(members, study))
     has_size = [group.size is not None for group in groups]
     if any(has_size) and not all(has_size):
         sized, unsized = groups[has_size.index(True)].id, groups[has_size.index(False)].id
@@ -43,7 +43,7 @@ def read_groups(node: Node, study: str) -> tuple[Group, ...]:
     return groups
 
 
-def _read(members: dict[str, Node], study: str) -> Iterator[Group]:
+def _parse_groups(members: dict[str, Node], study: str) -> Iterator[Group]:
     labels: dict[str, str] = {}
     for name, node in members.items():
         if not NAME.fullmatch(name):
@@ -51,7 +51,7 @@ def _read(members: dict[str, Node], study: str) -> Iterator[Group]:
         if len(slug := slug_of(study, name)) > LONGEST_SLUG:
             raise node.error(f"the address {slug} has {len(slug)} characters; {LONGEST_SLUG} are possible")
         fields = node.mapping((), ("label", "size")) if node.value != "" else {}
-        label = plain_text(fields["label"].text(), fields["label"].path) if "label" in fields else name
+        label = parse_text(fields["label"].text(), fields["label"].path) if "label" in fields else name
         if (folded_label := _fold(label)) in labels:
             raise node.error(f"respondents would read {label!r} for {labels[folded_label]} too")
         labels[folded_label] = name
@@ -64,7 +64,7 @@ def _fold(label: str) -> str:
     Compatibility variants, cases and spaces are unified. Invisible characters are dropped.
     """
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", label).casefold())
-    return " ".join(WITHOUT_A_LOOK.sub("", folded).split())
+    return " ".join(INVISIBLE.sub("", folded).split())
 
 
 def slug_of(study: str, group: str) -> str:
@@ -72,6 +72,6 @@ def slug_of(study: str, group: str) -> str:
     return f"{study}-{group}"
 
 
-def checked_study(node: Node) -> str:
+def read_study_slug(node: Node) -> str:
     """Return the slug of the study, which none of its surveys has. Raise an error if it is no valid name."""
-    return name_at(node.text(), node.path)
+    return parse_name(node.text(), node.path)

@@ -12,31 +12,31 @@ from urllib.parse import urlsplit
 from candor_client import canonical
 from candor_client.address import is_local
 from candor_client.definition import Survey
-from candor_client.report import to_text
+from candor_client.report import to_base64url
 from candor_client.ticket import MODULUS_BYTES, parse_tickets
 from survey_app.authoring.yaml_source import AuthoringError, Node
 
 
 def format_modulus(modulus: int) -> str:
     """Return the modulus of a ticket key as a definition has it: base64url of its bytes."""
-    return to_text(modulus.to_bytes(MODULUS_BYTES, "big"))
+    return to_base64url(modulus.to_bytes(MODULUS_BYTES, "big"))
 
 
 @dataclasses.dataclass(frozen=True)
 class Invitations:
     """The entries of the definition about tickets, without a key that does not exist yet."""
 
-    said: tuple[tuple[str, str], ...] = ()
+    entries: tuple[tuple[str, str], ...] = ()
 
     @property
-    def own(self) -> bool:
+    def is_own_issuer(self) -> bool:
         """Whether this server makes the key and invites."""
-        return "key" not in dict(self.said)
+        return "key" not in dict(self.entries)
 
     @property
-    def begins(self) -> datetime | None:
+    def start(self) -> datetime | None:
         """The time from which reports are accepted, if tickets are taken before it; else None."""
-        start = dict(self.said).get("from")
+        start = dict(self.entries).get("from")
         return datetime.fromisoformat(start) if start else None
 
     def complete(self, survey: Survey, key: str | None = None) -> Survey:
@@ -45,12 +45,12 @@ class Invitations:
         `key` is the key of this server, in the definition's format. Another issuer's key is in the file already. Raise
         AuthoringError if this server makes the key and none is passed.
         """
-        if self.own and key is None:
+        if self.is_own_issuer and key is None:
             raise AuthoringError(
                 "a survey by invitation gets its key when it is published, so there is no definition before",
                 "invitations",
             )
-        tickets = dict(self.said) | ({"key": key} if key else {})
+        tickets = dict(self.entries) | ({"key": key} if key else {})
         return Survey.from_json(canonical.dumps(canonical.loads(survey.source) | {"tickets": tickets}))
 
 
@@ -60,7 +60,7 @@ def read_invitations(top: dict[str, Node]) -> Invitations | None:
     Raise AuthoringError if they are invalid.
     """
     node = top.get("invitations")
-    if node is None or (isinstance(node.value, str) and not node.truth()):
+    if node is None or (isinstance(node.value, str) and not node.boolean()):
         return None
     if "max_reports" in top:
         raise top["max_reports"].error(
@@ -73,7 +73,7 @@ def read_invitations(top: dict[str, Node]) -> Invitations | None:
     if len(entries) == 1:
         raise node.error("issuer and key go together: whoever invites makes the key (candor issuer key)")
     if "from" in members:
-        entries["from"] = _begin(members["from"], top)
+        entries["from"] = _read_start(members["from"], top)
     if "key" in entries:
         parse_tickets(entries, node.path)
         address = urlsplit(entries["issuer"])
@@ -82,15 +82,15 @@ def read_invitations(top: dict[str, Node]) -> Invitations | None:
     return Invitations(tuple(entries.items()))
 
 
-def _begin(node: Node, top: dict[str, Node]) -> str:
+def _read_start(node: Node, top: dict[str, Node]) -> str:
     """Return the time from which reports are accepted, as a definition writes it."""
     if node.value == "":
         raise node.error("two phases need a moment from which people answer, such as 2026-12-10T00:00Z")
-    start = node.moment().astimezone(UTC)
+    start = node.timestamp().astimezone(UTC)
     if start.second or start.microsecond:
         raise node.error("must be a whole minute, such as 2026-12-10T00:00Z")
-    opens: datetime | None = top["opens"].moment() if "opens" in top else None
-    closes: datetime | None = top["closes"].moment() if "closes" in top else None
+    opens: datetime | None = top["opens"].timestamp() if "opens" in top else None
+    closes: datetime | None = top["closes"].timestamp() if "closes" in top else None
     if (opens and start <= opens) or (closes and start >= closes):
         raise node.error("must be later than opens, since tickets are taken before it, and earlier than closes")
     return f"{start:%Y-%m-%dT%H:%MZ}"

@@ -15,23 +15,23 @@ from typing import Any, NamedTuple
 
 from candor_client import canonical
 from candor_client.definition import Survey
-from survey_app.authoring import Built
+from survey_app.authoring import BuiltSurvey
 from survey_app.authoring.invitation_terms import format_modulus
 from survey_app.authoring.terms import Terms
-from survey_app.store import Key, Member, Published, Role, State, Store, StoreError, TicketFile, User, now
+from survey_app.store import Key, Member, PublishedSurvey, Role, State, Store, StoreError, TicketFile, User, now
 
 
 def publish(
     store: Store,
     tickets: TicketFile,
-    built: Built,
+    built: BuiltSurvey,
     *,
     owner: int,
     state: State = State.OPEN,
     source: bytes | None = None,
     by: int | None = None,
     make_key: Callable[[], Key],
-) -> list[Published]:
+) -> list[PublishedSurvey]:
     """Publish a survey, or all groups of a study. Raise StoreError on failure.
 
     If a slug exists, its survey gets a new version.
@@ -41,7 +41,7 @@ def publish(
     if built.invitations is None:
         return store.add_surveys(members, owner=owner, state=state, source=source, by=by)
     if not built.needs_key:
-        with tickets.alone():
+        with tickets.lock():
             _check_key(store, built.survey)
             return store.add_surveys(members, owner=owner, state=state, source=source, by=by)
     keys = [make_key() for _ in members]
@@ -49,7 +49,7 @@ def publish(
         Member(built.invitations.complete(survey, format_modulus(key.modulus)), terms)
         for (survey, terms), key in zip(members, keys, strict=True)
     ]
-    with tickets.alone():
+    with tickets.lock():
         try:
             for (survey, _), key in zip(complete_members, keys, strict=True):
                 tickets.add_key(survey.slug, key, survey.digest)
@@ -69,53 +69,53 @@ class Difference(NamedTuple):
     group: str = ""
 
 
-def same_as(store: Store, built: Built) -> list[Published]:
+def find_published(store: Store, built: BuiltSurvey) -> list[PublishedSurvey]:
     """Return the published versions that have exactly the definition of a file, or an empty list.
 
     They are the newest version of a survey, or all groups of a study. A key for tickets is not compared. A closed
     survey by invitation may be published again, with a new key.
     """
-    newest = store.newest(built.slug)
+    newest = store.newest_version(built.slug)
     versions = store.study(built.slug, unopened=True) or ([newest] if newest else [])
     if {version.survey.slug for version in versions} != {survey.slug for survey in built.surveys}:
         return []
     version_by_slug = {version.survey.slug: version for version in versions}
     matches = [version_by_slug[survey.slug] for survey in built.surveys]
     is_same = all(
-        _says(version.survey, built) == _says(survey, built)
+        _comparable_content(version.survey, built) == _comparable_content(survey, built)
         for version, survey in zip(matches, built.surveys, strict=True)
     )
     return matches if is_same and not (built.needs_key and matches[0].state is State.CLOSED) else []
 
 
-def _says(survey: Survey, built: Built) -> bytes | dict[str, Any]:
+def _comparable_content(survey: Survey, built: BuiltSurvey) -> bytes | dict[str, Any]:
     """Return the content by which two versions are compared: the bytes, or all but the key that each version gets."""
     if not built.needs_key or built.invitations is None:
         return survey.source
     content: dict[str, Any] = canonical.loads(survey.source)
-    tickets = content.pop("tickets", dict(built.invitations.said))
+    tickets = content.pop("tickets", dict(built.invitations.entries))
     return content | {"tickets": {name: value for name, value in tickets.items() if name != "key"}}
 
 
-def wanted_terms(found: Sequence[Published], built: Built) -> Terms:
+def resolve_terms(versions: Sequence[PublishedSurvey], built: BuiltSurvey) -> Terms:
     """Return the terms of a file whose survey is published.
 
     A survey by invitation keeps its closing date if the file has none.
     """
     if built.invitations and built.terms.closes is None:
-        return replace(built.terms, closes=found[0].terms.closes)
+        return replace(built.terms, closes=versions[0].terms.closes)
     return built.terms
 
 
-def differences(found: Sequence[Published], built: Built) -> list[Difference]:
+def list_differences(versions: Sequence[PublishedSurvey], built: BuiltSurvey) -> list[Difference]:
     """Return the terms in which a file differs from the published versions."""
-    old, new = found[0].terms, wanted_terms(found, built)
+    old, new = versions[0].terms, resolve_terms(versions, built)
     terms = [
         Difference(name, getattr(old, name), getattr(new, name))
         for name in ("public", "opens", "closes", "max_reports", "deletes")
         if getattr(old, name) != getattr(new, name)
     ]
-    sizes = zip(found, built.groups, built.sizes or [None] * len(built.groups), strict=True) if built.groups else ()
+    sizes = zip(versions, built.groups, built.sizes or [None] * len(built.groups), strict=True) if built.groups else ()
     return terms + [
         Difference("size", version.terms.size, size, group.id)
         for version, group, size in sizes
@@ -126,19 +126,19 @@ def differences(found: Sequence[Published], built: Built) -> list[Difference]:
 def publish_as(
     store: Store,
     tickets: TicketFile,
-    built: Built,
+    built: BuiltSurvey,
     user: User,
     *,
     state: State = State.OPEN,
     source: bytes | None,
     make_key: Callable[[], Key],
-) -> list[Published]:
+) -> list[PublishedSurvey]:
     """Publish a survey as an account: its own survey, or a new version of a survey that it edits.
 
     Raise StoreError if this definition is published already, or if publishing fails.
     """
-    edited_survey = edited_by(store, user, built)
-    same = same_as(store, built)
+    edited_survey = find_edited_survey(store, user, built)
+    same = find_published(store, built)
     if same and (edited_survey or same[0].owner == user.key):  # a new key would hide all reports sent so far
         raise StoreError(f"this very definition of {same[0].name} is published already: {same[0].survey.digest}")
     if edited_survey is None:
@@ -150,14 +150,14 @@ def publish_as(
     )
 
 
-def edited_by(store: Store, user: User, built: Built) -> Published | None:
+def find_edited_survey(store: Store, user: User, built: BuiltSurvey) -> PublishedSurvey | None:
     """Return the survey whose next version a file would be, if the account is its editor; else None."""
     groups = store.study(built.slug, unopened=True)
-    published = groups[0] if groups else store.newest(built.slug)
+    published = groups[0] if groups else store.newest_version(built.slug)
     return published if published and store.role_of(user, published) is Role.EDITOR else None
 
 
-def set_terms(store: Store, published: Published, terms: Terms, user: User) -> Published:
+def set_terms(store: Store, published: PublishedSurvey, terms: Terms, user: User) -> PublishedSurvey:
     """Change the terms of a survey on behalf of an account. Raise StoreError if the account may not change them."""
     if store.role_of(user, published) is not Role.OWNER:
         _check_deletes(published.terms, terms)
@@ -170,9 +170,9 @@ def _check_deletes(old: Terms, new: Terms) -> None:
         raise StoreError(f"only the owner decides when the server deletes a survey by itself: deletes {rule}")
 
 
-def _check_phases(built: Built) -> None:
+def _check_phases(built: BuiltSurvey) -> None:
     """Raise StoreError if `from` has passed. Tickets are taken before it, so nobody could take part."""
-    start = built.invitations.begins if built.invitations else None
+    start = built.invitations.start if built.invitations else None
     if start and start <= now():
         raise StoreError(f"from is {start:%Y-%m-%d %H:%M} UTC, which has passed: nobody could take a ticket any more")
 
@@ -182,5 +182,5 @@ def _check_key(store: Store, survey: Survey) -> None:
 
     The issuer does not see the definition for which it signs, so a ticket for one survey would be valid for both.
     """
-    if survey.tickets and (slug := store.slug_with(format_modulus(survey.tickets.key).encode())):
+    if survey.tickets and (slug := store.find_slug_containing(format_modulus(survey.tickets.key).encode())):
         raise StoreError(f"the key in this file is that of {slug}; ask its issuer for a new one (candor issuer key)")

@@ -4,12 +4,12 @@ from collections.abc import Iterable
 
 from candor_client.question import Question
 from survey_app.kinds import kind_of
-from survey_app.kinds.assumptions import SKIPPING
+from survey_app.kinds.assumptions import SKIP_SHARE
 
-FEWEST = 1e-6  # lowest predicted rate, however many conditions precede a question
+LEAST_RATE = 1e-6  # lowest predicted rate, however many conditions precede a question
 
 
-def answering(question: Question, questions: Iterable[Question], share: float | None = None) -> float:
+def predict_response_rate(question: Question, questions: Iterable[Question], share: float | None = None) -> float:
     """Return the predicted share of answers among the respondents who are asked a question.
 
     The share is 1, less the respondents who skip an optional question or do not see a conditional one. `share` replaces
@@ -19,5 +19,5 @@ def answering(question: Question, questions: Iterable[Question], share: float | 
     rate = 1.0
     while question.show_if:
         labels, question = question.show_if.labels, by_id[question.show_if.question]
-        rate *= kind_of(question).shown_share(question, labels, share)
-    return max(rate * (1 - SKIPPING) if question.optional else rate, FEWEST)
+        rate *= kind_of(question).condition_share(question, labels, share)
+    return max(rate * (1 - SKIP_SHARE) if question.optional else rate, LEAST_RATE)

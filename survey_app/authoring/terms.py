@@ -37,7 +37,7 @@ class Terms:
 
 def read_terms(top: dict[str, Node]) -> Terms:
     """Return the terms in an author's file. Raise AuthoringError if they are invalid."""
-    opens, closes, deletes = (top[key].moment() if key in top else None for key in ("opens", "closes", "deletes"))
+    opens, closes, deletes = (top[key].timestamp() if key in top else None for key in ("opens", "closes", "deletes"))
     terms = Terms(
         public="results" in top and top["results"].one_of("public", "private") == "public",
         opens=opens,

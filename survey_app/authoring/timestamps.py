@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 
-def moment_of(text: str) -> datetime:
+def parse_timestamp(text: str) -> datetime:
     """Parse a date and time with its zone. Raise ValueError with the reason if it is invalid."""
     try:
         value = datetime.fromisoformat(text)
@@ -18,6 +18,6 @@ def moment_of(text: str) -> datetime:
     return value
 
 
-def spelled(moment: datetime) -> str:
+def format_timestamp(moment: datetime) -> str:
     """Return a timestamp as authors write it."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%MZ")

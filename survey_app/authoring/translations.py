@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from candor_client.canonical import plain_text
+from candor_client.canonical import parse_text
 from candor_client.display import LANGUAGE
 from candor_client.errors import DefinitionError
 from survey_app.authoring.authored_question import LABELS
@@ -27,45 +27,45 @@ class Original:
     prose: dict[str, int | None]
     questions: dict[str, dict[str, tuple[int | None, int]]]
     sections: list[dict[str, int | None]]
-    inherited: dict[str, str]  # maps a statement to the first of its battery, which has the points
+    first_statements: dict[str, str]  # maps a statement to the first of its battery, which has the points
     language: str
-    whole: bool  # whether all questions could be read
+    is_complete: bool  # whether all questions could be read
 
 
 @dataclass
-class _Reading:
+class _LanguageReader:
     """The errors and missing texts of one language while it is read."""
 
-    wrong: list[AuthoringError] = field(default_factory=list)
+    errors: list[AuthoringError] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
 
-    def take(self, node: Node, make: Callable[[Node], Any]) -> Any:
+    def read(self, node: Node, make: Callable[[Node], Any]) -> Any:
         """Return `make(node)`. If that raises an error, record it and return None."""
         try:
             return make(node)
         except AuthoringError as error:
-            self.wrong.append(error)
+            self.errors.append(error)
         except DefinitionError as error:
-            self.wrong.append(AuthoringError(error.reason, error.path, node.line))
+            self.errors.append(AuthoringError(error.reason, error.path, node.line))
         return None
 
-    def lacks(self, path: str, line: int | None) -> None:
+    def add_missing(self, path: str, line: int | None) -> None:
         self.missing.append(f"{path} (line {line})" if line else path)
 
-    def parts(self, node: Node, known: Mapping[str, Any], short: str) -> dict[str, Node]:
+    def read_members(self, node: Node, texts: Mapping[str, Any], short: str) -> dict[str, Node]:
         """Return the members of a mapping that the original has too. A single text is the member `short`."""
         if isinstance(node.value, str):
             return {short: node} if node.value.strip() else {}
         members: dict[str, Node] = {}
-        for key, member in (self.take(node, Node.members) or {}).items():
-            if key in known and member.value != "":  # an empty text counts as missing
+        for key, member in (self.read(node, Node.members) or {}).items():
+            if key in texts and member.value != "":  # an empty text counts as missing
                 members[key] = member
-            elif key not in known:
-                self.wrong.append(member.error(f"the original has no such text here; it has {', '.join(known)}"))
+            elif key not in texts:
+                self.errors.append(member.error(f"the original has no such text here; it has {', '.join(texts)}"))
         return members
 
 
-def original_of(top: Mapping[str, Node], entries: Entries) -> Original:
+def collect_original(top: Mapping[str, Node], entries: Entries) -> Original:
     """Return the texts of a file that can be translated. Unreadable questions are left out."""
     questions: dict[str, dict[str, tuple[int | None, int]]] = {}
     for node in entries.questions:
@@ -83,7 +83,7 @@ def original_of(top: Mapping[str, Node], entries: Entries) -> Original:
         [{"title": part.line} | ({"text": part.line} if part.text else {}) for part in entries.sections],
         {name: battery[0] for battery in entries.batteries for name in battery[1:]},
         language.strip() if isinstance(language, str) else "en",
-        len(questions) == len(entries.questions) and not entries.broken,
+        len(questions) == len(entries.questions) and not entries.battery_errors,
     )
 
 
@@ -96,98 +96,100 @@ def read_translations(node: Node, original: Original) -> tuple[dict[str, Any], l
     translations: dict[str, Any] = {}
     errors: list[AuthoringError] = []
     for tag, member in node.value.items():
-        reading = _Reading()
+        reading = _LanguageReader()
         if not LANGUAGE.fullmatch(tag):
-            reading.wrong.append(member.error("a language is named by its tag, such as de or pt-BR"))
+            reading.errors.append(member.error("a language is named by its tag, such as de or pt-BR"))
         elif tag == original.language:
-            reading.wrong.append(member.error(f"the survey itself is in {tag}: name the other languages here"))
+            reading.errors.append(member.error(f"the survey itself is in {tag}: name the other languages here"))
         else:
-            translations[tag] = _read(member, original, reading)
+            translations[tag] = _read_language(member, original, reading)
         if reading.missing:
             errors.append(member.error(f"not translated yet: {', '.join(reading.missing)}"))
-        errors += reading.wrong
+        errors += reading.errors
     return translations, errors
 
 
-def _read(node: Node, original: Original, reading: _Reading) -> dict[str, Any]:
+def _read_language(node: Node, original: Original, reader: _LanguageReader) -> dict[str, Any]:
     keys = [*original.prose, "questions", *(["sections"] if original.sections else [])]
-    members = reading.parts(node, dict.fromkeys(keys), "title")
+    members = reader.read_members(node, dict.fromkeys(keys), "title")
     translation: dict[str, Any] = {}
     for key, line in original.prose.items():
         if key in members:
-            translation[key] = reading.take(members[key], _prose if key in PARAGRAPHS else _text)
+            translation[key] = reader.read(members[key], _read_prose if key in PARAGRAPHS else _read_text)
         elif key != "contact":  # an address may be the same in all languages
-            reading.lacks(key, line)
-    translation["questions"] = _questions(members.get("questions"), original, reading)
+            reader.add_missing(key, line)
+    translation["questions"] = _read_questions(members.get("questions"), original, reader)
     if original.sections:
-        translation["sections"] = _sections(members.get("sections"), original, reading)
+        translation["sections"] = _read_sections(members.get("sections"), original, reader)
     return translation
 
 
-def _questions(node: Node | None, original: Original, reading: _Reading) -> dict[str, Any]:
-    members: dict[str, Node] = (reading.take(node, Node.members) if node else None) or {}
+def _read_questions(node: Node | None, original: Original, reader: _LanguageReader) -> dict[str, Any]:
+    members: dict[str, Node] = (reader.read(node, Node.members) if node else None) or {}
     for name, member in members.items():
-        if name not in original.questions and original.whole:
-            reading.wrong.append(member.error("there is no such question"))
+        if name not in original.questions and original.is_complete:
+            reader.errors.append(member.error("there is no such question"))
     translations: dict[str, Any] = {}
     for name, texts in original.questions.items():
-        labels = reading.parts(members[name], texts, "text") if name in members else {}
+        labels = reader.read_members(members[name], texts, "text") if name in members else {}
         translation: dict[str, Any] = {}
         for key, (line, count) in texts.items():
             if key in LABELS and key in labels:
-                translation[key] = reading.take(labels[key], _labels(count, name, reading))
+                translation[key] = reader.read(labels[key], _make_label_reader(count, name, reader))
             elif key in labels:
-                translation[key] = reading.take(labels[key], _text)
-            elif key == "points" and name in original.inherited:
-                translation[key] = translations[original.inherited[name]].get(key)
+                translation[key] = reader.read(labels[key], _read_text)
+            elif key == "points" and name in original.first_statements:
+                translation[key] = translations[original.first_statements[name]].get(key)
             else:
-                reading.lacks(f"questions.{name}.{key}", line)
+                reader.add_missing(f"questions.{name}.{key}", line)
         translations[name] = translation
     return translations
 
 
-def _sections(node: Node | None, original: Original, reading: _Reading) -> list[dict[str, Any]]:
-    members: list[Node] = (reading.take(node, Node.items) if node else None) or []
-    if original.whole and node is not None and len(members) > len(original.sections):
-        reading.wrong.append(
+def _read_sections(node: Node | None, original: Original, reader: _LanguageReader) -> list[dict[str, Any]]:
+    members: list[Node] = (reader.read(node, Node.items) if node else None) or []
+    if original.is_complete and node is not None and len(members) > len(original.sections):
+        reader.errors.append(
             node.error(f"has {len(members)} entries for {len(original.sections)} sections, batteries included")
         )
-    return [_section(i, members, texts, reading) for i, texts in enumerate(original.sections)]
+    return [_read_section(i, members, texts, reader) for i, texts in enumerate(original.sections)]
 
 
-def _section(i: int, members: list[Node], texts: Mapping[str, int | None], reading: _Reading) -> dict[str, Any]:
-    fields = reading.parts(members[i], texts, "title") if i < len(members) else {}
+def _read_section(
+    i: int, members: list[Node], texts: Mapping[str, int | None], reader: _LanguageReader
+) -> dict[str, Any]:
+    fields = reader.read_members(members[i], texts, "title") if i < len(members) else {}
     translation: dict[str, Any] = {}
     for key, line in texts.items():
         if key in fields:
-            translation[key] = reading.take(fields[key], _text if key == "title" else _prose)
+            translation[key] = reader.read(fields[key], _read_text if key == "title" else _read_prose)
         else:
-            reading.lacks(f"sections[{i}].{key}", line)
+            reader.add_missing(f"sections[{i}].{key}", line)
     return translation
 
 
-def _text(node: Node) -> str:
-    return plain_text(node.text(), node.path)
+def _read_text(node: Node) -> str:
+    return parse_text(node.text(), node.path)
 
 
-def _prose(node: Node) -> str:
-    return plain_text(node.prose(), node.path)
+def _read_prose(node: Node) -> str:
+    return parse_text(node.prose(), node.path)
 
 
-def _labels(count: int, name: str, reading: _Reading) -> Callable[[Node], list[str]]:
+def _make_label_reader(count: int, name: str, reader: _LanguageReader) -> Callable[[Node], list[str]]:
     def read_labels(node: Node) -> list[str]:
         empty = [place for place, label in enumerate(node.items()) if label.value == ""]
         for place in empty:
-            reading.lacks(f"questions.{name}.{node.path.rpartition('.')[2]}[{place}]", node.line)
-        labels = [_text(label) for place, label in enumerate(node.items()) if place not in empty]
+            reader.add_missing(f"questions.{name}.{node.path.rpartition('.')[2]}[{place}]", node.line)
+        labels = [_read_text(label) for place, label in enumerate(node.items()) if place not in empty]
         if len(node.items()) != count:
             raise node.error(f"has {len(node.items())} entries; the original has {count}")
-        if repeated := next(_repeated(labels), None):
+        if repeated := next(_find_repeated(labels), None):
             raise node.error(f"{repeated!r} occurs twice; they must differ from one another")
         return labels
 
     return read_labels
 
 
-def _repeated(labels: list[str]) -> Iterator[str]:
+def _find_repeated(labels: list[str]) -> Iterator[str]:
     return (label for place, label in enumerate(labels) if label in labels[:place])

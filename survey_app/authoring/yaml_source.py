@@ -31,7 +31,7 @@ from ruamel.yaml.events import (
 from ruamel.yaml.reader import ReaderError
 
 from candor_client.canonical import find_invisible, spell
-from survey_app.authoring.timestamps import moment_of
+from survey_app.authoring.timestamps import parse_timestamp
 
 Plain: TypeAlias = str | list["Plain"] | dict[str, "Plain"]
 
@@ -41,7 +41,7 @@ MOST_EVENTS = 50_000  # of YAML: each word, list and mapping is one or two; pars
 DEEPEST = 20
 NUMBER = re.compile(r"[+-]?[0-9]{1,15}(\.[0-9]{1,1000})?")  # callers that need fewer decimals round
 MOST_DECIMALS = 16  # in a number of a definition
-PUBLISHED = Decimal("1e-12")  # the smallest step of ε in a definition
+EPSILON_STEP = Decimal("1e-12")  # the smallest step of ε in a definition
 FRACTION = re.compile(r"[0-9]{1,9}/[1-9][0-9]{0,8}")
 
 
@@ -135,7 +135,7 @@ class Node:
         paragraphs = re.split(r"\n\s*\n", str(self.value).strip())
         return "\u2029".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
-    def truth(self) -> bool:
+    def boolean(self) -> bool:
         """Return a boolean. Raise AuthoringError if the text is none."""
         word = self.text().lower()
         if word not in ("true", "false", "yes", "no"):
@@ -154,7 +154,7 @@ class Node:
             raise self.error(f"{text[:40]!r} is not a plain decimal number such as 0.5")
         return Decimal(text)
 
-    def spelled(self) -> int | str:
+    def canonical_number(self) -> int | str:
         """Return a decimal as the definition writes it.
 
         Raise AuthoringError if it has too many decimals, since rounding would change it.
@@ -169,7 +169,7 @@ class Node:
 
         Raise AuthoringError if it is no positive number, or too small.
         """
-        value = self.positive("ε").quantize(PUBLISHED, ROUND_FLOOR)
+        value = self.positive("ε").quantize(EPSILON_STEP, ROUND_FLOOR)
         if not value:
             raise self.error("so small an ε leaves nothing to estimate")
         return Fraction(value)
@@ -191,23 +191,23 @@ class Node:
             raise self.error("must be from 0 to 1")
         return value
 
-    def positive(self, what: str) -> Decimal:
+    def positive(self, noun: str) -> Decimal:
         """Return a positive, finite decimal. Otherwise raise AuthoringError, with this noun for the number."""
         if self.text().lower().lstrip("+-.") in ("inf", "infinity", "nan"):
-            raise self.error(f"{what} must be finite")
+            raise self.error(f"{noun} must be finite")
         if (value := self.decimal()) <= 0:
-            raise self.error(f"{what} must be positive")
+            raise self.error(f"{noun} must be positive")
         return value
 
-    def moment(self) -> datetime:
+    def timestamp(self) -> datetime:
         """Return a date and time with its zone. Raise AuthoringError if it is none."""
         try:
-            return moment_of(self.text())
+            return parse_timestamp(self.text())
         except ValueError as error:
             raise self.error(str(error)) from None
 
 
-def read(source: bytes, *, json_file: bool = False) -> Node:
+def parse_source(source: bytes, *, json_file: bool = False) -> Node:
     """Return the tree of a YAML file, or of a JSON file. Raise AuthoringError if it cannot be parsed."""
     if len(source) > LARGEST_FILE:
         raise AuthoringError(f"a survey file has at most {LARGEST_FILE} bytes")
@@ -223,7 +223,7 @@ def read(source: bytes, *, json_file: bool = False) -> Node:
 def _from_yaml(text: str) -> Node:
     parser = YAML(typ="safe", pure=True)
     try:
-        events = list(_bounded(parser.parse(text)))
+        events = list(_limit_events(parser.parse(text)))
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise AuthoringError(f"not YAML: {error.problem}", line=mark.line + 1 if mark else None) from None
@@ -236,7 +236,7 @@ def _from_yaml(text: str) -> Node:
     return _node(iter(events[2:]), "")
 
 
-def _bounded(events: Iterable[Any]) -> Iterator[Any]:
+def _limit_events(events: Iterable[Any]) -> Iterator[Any]:
     """Yield the events. Raise AuthoringError beyond a number and a depth that no survey needs.
 
     Beyond these limits the parser would take long.
@@ -309,35 +309,35 @@ class Content:
 
     text: str
     tree: Node
-    said: dict[str, Plain]
+    data: dict[str, Plain]
 
     @property
     def questions(self) -> list[Plain]:
         """The entries in the list of questions; empty if it is no list."""
-        questions = self.said.get("questions")
+        questions = self.data.get("questions")
         return questions if isinstance(questions, list) else []
 
-    def question(self, place: int) -> dict[str, Plain]:
+    def question(self, position: int) -> dict[str, Plain]:
         """Return one question. Raise AuthoringError if there is none at this position."""
-        question = self.questions[place] if 0 <= place < len(self.questions) else None
+        question = self.questions[position] if 0 <= position < len(self.questions) else None
         if not isinstance(question, dict):
             raise AuthoringError("There is no such question any more.")
         return question
 
 
-def content_of(source: bytes, *, json_file: bool = False) -> Content:
+def read_content(source: bytes, *, json_file: bool = False) -> Content:
     """Return the content of a file. Raise AuthoringError if it is not YAML, or not JSON, or no mapping."""
-    result = _content_of(source, json_file)
+    result = _read_content(source, json_file)
     if isinstance(result, AuthoringError):
         raise AuthoringError(result.reason, result.path, result.line)
     return result
 
 
 @lru_cache(maxsize=8)
-def _content_of(source: bytes, json_file: bool) -> Content | AuthoringError:
+def _read_content(source: bytes, json_file: bool) -> Content | AuthoringError:
     """Parse a file once for all lookups of a page, and cache its error as well."""
     try:
-        tree = read(source, json_file=json_file)
+        tree = parse_source(source, json_file=json_file)
         tree.members()
     except AuthoringError as error:
         return error.with_traceback(None)

@@ -16,10 +16,10 @@ from survey_app.channels.subset import SubsetChannel
 
 __all__ = ["Channel", "channel_of"]
 
-MOST_KEPT = 4096  # number of channels that are cached, with their computed properties
+CACHE_SIZE = 4096  # number of channels that are cached, with their computed properties
 
 
-@lru_cache(maxsize=MOST_KEPT)
+@lru_cache(maxsize=CACHE_SIZE)
 def channel_of(mechanism: Mechanism) -> Channel:
     """Return the channel of a mechanism."""
     match mechanism:

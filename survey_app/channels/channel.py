@@ -18,7 +18,7 @@ import numpy.typing as npt
 from candor_client.definition import Field
 from candor_client.mechanisms import Mechanism
 from candor_client.question import Question
-from survey_app.channels.design_variance import Moments, event_moments, moments
+from survey_app.channels.design_variance import Moments, compute_moments, event_moments
 from survey_app.channels.observations import Counts, Observation
 from survey_app.channels.sentences import Sentence, SymbolWords
 from survey_app.channels.symbol_bits import SymbolBits
@@ -31,7 +31,7 @@ Generator = np.random.Generator
 
 
 @dataclass(frozen=True, eq=False)
-class Assumed:
+class AssumedShares:
     """The assumed distribution of a figure before the survey: its values, and the share of people with each value.
 
     `parts` are the fractions of the field's symbols that have each value. An event has the two values 0 and 1.
@@ -49,10 +49,10 @@ class Assumed:
     @property
     def moments(self) -> Moments:
         """The moments on which the variance depends if the report is the true symbol or a uniformly drawn one."""
-        return moments(self.values, self.shares, self.parts)
+        return compute_moments(self.values, self.shares, self.parts)
 
 
-class Event(Assumed):
+class Event(AssumedShares):
     """An assumed share of people, whose moments have a closed form."""
 
     @property
@@ -66,8 +66,8 @@ class ScoreMap:
 
     slope: Floats  # stored bits × answers
     offset: Floats
-    still: Floats  # E(u²) for each answer if it is not the true one
-    gain: Floats  # increase of E(u²) if the answer is the true one
+    noise_moment: Floats  # E(u²) for each answer if it is not the true one
+    moment_gain: Floats  # increase of E(u²) if the answer is the true one
     table: tuple[Floats, float] | None  # (base, d) if every report names one answer: i is named if base_i + d · u_i = 1
 
 
@@ -92,20 +92,20 @@ class BitMeaning:
 
     name: str  # follows the field's name in the column names of a file; empty if the field has only one bit
     suffix: str  # follows the field's name in the variable names of a statistics package
-    says: str
+    meaning: str
     p: Fraction | None = None
     q: Fraction | None = None
     score: float | None = None
 
 
 @dataclass(frozen=True)
-class SeenBit:
+class ItemCount:
     """How often an item was named: `ones` of `n` reports.
 
     `least` and `most` are the probabilities that a report names it if nobody and if everybody gave this answer.
     """
 
-    says: str
+    label: str
     ones: int
     n: int
     least: float
@@ -148,15 +148,15 @@ class Channel(ABC):
         """Return the probability of each row of `outcomes`, given the true symbol."""
 
     @abstractmethod
-    def truthful(self, rows: Matrix, symbol: int) -> Hits:
+    def match_symbol(self, rows: Matrix, symbol: int) -> Hits:
         """Return a mask of the reports that match this symbol: they name it, or contain nothing against it."""
 
     @abstractmethod
-    def truthful_chance(self, symbol: int, true: int) -> float:
+    def match_chance(self, symbol: int, true: int) -> float:
         """Return the probability that a report matches `symbol` if the true symbol is `true`."""
 
     @abstractmethod
-    def telling_chances(self, symbol: int, other: int) -> tuple[float, float]:
+    def distinction_chances(self, symbol: int, other: int) -> tuple[float, float]:
         """Return P(a report matches `symbol` but not `other`), if `symbol` is true and if `other` is true."""
 
     @abstractmethod
@@ -168,7 +168,7 @@ class Channel(ABC):
         """Return the meaning of every stored bit, in order."""
 
     @abstractmethod
-    def seen(self, field: Field, counts: Counts, n: int) -> list[SeenBit]:
+    def count_items(self, field: Field, counts: Counts, n: int) -> list[ItemCount]:
         """Return how often reports named each item that a device can name."""
 
     @abstractmethod
@@ -230,7 +230,7 @@ class Channel(ABC):
         """
 
     @abstractmethod
-    def variance(self, assumed: Assumed) -> float:
+    def variance(self, assumed: AssumedShares) -> float:
         """Return n·Var of a figure's estimate, where n counts the devices that are asked about it."""
 
     @abstractmethod
@@ -253,7 +253,7 @@ class Channel(ABC):
 
     @property
     @abstractmethod
-    def named(self) -> int:
+    def answers_per_report(self) -> int:
         """The number of answers that a report names."""
 
     @property
@@ -286,19 +286,19 @@ class Channel(ABC):
         """
 
     @abstractmethod
-    def shares(self, counts: Counts, n: int) -> Floats | None:
+    def estimate_shares(self, counts: Counts, n: int) -> Floats | None:
         """Return the unbiased shares of the field's symbols; None if symbols do not have a bit each."""
 
     @abstractmethod
     def named_symbols(self, counts: Counts, n: int) -> Counts | None:
         """Return how often each symbol was named; None unless every report names exactly one."""
 
-    def apart(self, figures: int) -> int:
+    def multiplicity(self, figures: int) -> int:
         """Return by what number of intervals to correct the error of this number of shares (Bonferroni)."""
         return figures
 
     @property
-    def asked(self) -> float:
+    def informative_share(self) -> float:
         """The fraction of devices whose reports are informative about one figure."""
         return 1.0
 
@@ -341,19 +341,19 @@ class CoinChannel(Channel):
         return float(p - q)
 
 
-def ones_of(bits: int, width: int) -> list[int]:
+def find_ones(bits: int, width: int) -> list[int]:
     """Return the places of the ones in a field's bits, given as an integer of `width` bits."""
     return [place for place in range(width) if bits >> (width - 1 - place) & 1]
 
 
-def smallest(keys: Floats, count: int) -> Indices:
+def find_smallest(keys: Floats, count: int) -> Indices:
     """Return for each row the places of its `count` smallest keys, in no particular order."""
     if count == keys.shape[1]:
         return np.broadcast_to(np.arange(count), keys.shape)
     return np.argpartition(keys, count - 1, axis=1)[:, :count]
 
 
-def rows_of(width: int, ones: Sequence[Sequence[int]]) -> Matrix:
+def make_bit_rows(width: int, ones: Sequence[Sequence[int]]) -> Matrix:
     """Return a row of `width` bits for each list of places of ones."""
     rows = np.zeros((len(ones), width), dtype=np.uint8)
     np.put_along_axis(rows, np.array(ones), 1, axis=1)

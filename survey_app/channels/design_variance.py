@@ -40,12 +40,12 @@ class Moments:
     people they are π(1 − π), c/k(1 − c/k) and π − c/k.
     """
 
-    true: float
-    blind: float
-    apart: float
+    people_variance: float
+    uniform_variance: float
+    mean_gap: float
 
 
-def moments(scores: Floats, shares: Floats, cells: Floats) -> Moments:
+def compute_moments(scores: Floats, shares: Floats, cells: Floats) -> Moments:
     """Return the moments for scores of a question's symbols and their shares among people.
 
     `cells` are the numbers of the field's symbols that hold each of them.
@@ -64,7 +64,7 @@ def event_moments(share: float, part: float) -> Moments:
     return Moments(share * (1 - share), part * (1 - part), share - part)
 
 
-def blindness(size: int, odds: float) -> float:
+def uniform_draw_odds(size: int, odds: float) -> float:
     """Return τ of k-ary randomized response: the report is the truth with probability 1/(1 + τ), else uniform.
 
     `odds` is e^ε; τ = k/(e^ε − 1), and p − q = 1/(1 + τ).
@@ -72,12 +72,12 @@ def blindness(size: int, odds: float) -> float:
     return size / (odds - 1)
 
 
-def blind_variance(figure: Moments, tau: float) -> float:
+def k_ary_variance(figure: Moments, tau: float) -> float:
     """Return n·Var for k-ary randomized response: (1 + τ)(v_f + τ v_u) + τ d²."""
-    return (1 + tau) * (figure.true + tau * figure.blind) + tau * figure.apart**2
+    return (1 + tau) * (figure.people_variance + tau * figure.uniform_variance) + tau * figure.mean_gap**2
 
 
-def set_variance(figure: Moments, size: int, weight: int, p: float) -> float:
+def subset_variance(figure: Moments, size: int, weight: int, p: float) -> float:
     """Return n·Var for subset selection: X(v_f + d²) + Y v_u − d².
 
     `p` is the probability that the set contains the truth.
@@ -85,7 +85,7 @@ def set_variance(figure: Moments, size: int, weight: int, p: float) -> float:
     other_count = size - 1
     q = (weight - p) / other_count
     if weight == 1:
-        return blind_variance(figure, 1 / (p - q) - 1)
+        return k_ary_variance(figure, 1 / (p - q) - 1)
     included = (weight - 1) * (other_count - weight + 1) / (other_count * (other_count - 1))
     excluded = weight * (other_count - weight) / (other_count * (other_count - 1))
     scale = 1 + 1 / other_count
@@ -93,4 +93,6 @@ def set_variance(figure: Moments, size: int, weight: int, p: float) -> float:
         (weight / other_count) ** 2 - excluded * scale
     )
     y = (p * included + (1 - p) * excluded) * size
-    return (x * (figure.true + figure.apart**2) + y * figure.blind) / (p - q) ** 2 - figure.apart**2
+    return (x * (figure.people_variance + figure.mean_gap**2) + y * figure.uniform_variance) / (
+        p - q
+    ) ** 2 - figure.mean_gap**2

@@ -13,21 +13,21 @@ from candor_client.definition import Field
 from candor_client.description import NO_ANSWER
 from candor_client.mechanisms import Drawn, Subset
 from candor_client.question import Question
-from candor_client.sampling import WHOLE
+from candor_client.sampling import DENOMINATOR
 from survey_app.channels.channel import (
     AnswerPair,
-    Assumed,
+    AssumedShares,
     BitMeaning,
     CoinChannel,
     Generator,
     Hits,
     Indices,
+    ItemCount,
     Matrix,
     ScoreMap,
-    SeenBit,
-    ones_of,
-    rows_of,
-    smallest,
+    find_ones,
+    find_smallest,
+    make_bit_rows,
 )
 from survey_app.channels.design_variance import share_variance
 from survey_app.channels.observations import Binomial, Counts
@@ -51,7 +51,7 @@ class DrawnChannel(CoinChannel):
         return self.mechanism.p, self.mechanism.q
 
     @property
-    def asked(self) -> float:
+    def informative_share(self) -> float:
         return self.mechanism.draw / self.mechanism.size
 
     @property
@@ -60,26 +60,26 @@ class DrawnChannel(CoinChannel):
         return (drawn, total) if drawn < total else None
 
     @property
-    def kept(self) -> float:
+    def truth_chance(self) -> float:
         """The probability that a device sends the true set of the options it was asked about."""
-        return self.mechanism.keep / WHOLE
+        return self.mechanism.keep / DENOMINATOR
 
     def bit_chances(self, symbol: int) -> Floats:
         yes_chances = [self.p if symbol >> option & 1 else self.q for option in range(self.mechanism.size)]
-        return np.array([self.asked * chance for yes in yes_chances for chance in (1 - yes, yes)])
+        return np.array([self.informative_share * chance for yes in yes_chances for chance in (1 - yes, yes)])
 
     def pair_chances(self, symbol: int, first: Indices, second: Indices) -> Floats:
         m, r, sets = self.mechanism.size, self.mechanism.draw, self.mechanism.sets
         option, other = first // 2, second // 2
         true = ((symbol >> option & 1) == first % 2) & ((symbol >> other & 1) == second % 2)
-        reported = self.kept * true + (1 - self.kept) * (sets / 4 - true) / (sets - 1)
+        reported = self.truth_chance * true + (1 - self.truth_chance) * (sets / 4 - true) / (sets - 1)
         chances: Floats = np.where(option == other, 0.0, r * (r - 1) / (m * max(m - 1, 1)) * reported)
         return chances
 
     def likelihood(self, bits: int) -> list[Fraction]:
-        truth_chance = Fraction(self.mechanism.keep, WHOLE)
+        truth_chance = Fraction(self.mechanism.keep, DENOMINATOR)
         other_chance = (1 - truth_chance) / (self.mechanism.sets - 1)
-        pairs = [(place // 2, place % 2) for place in ones_of(bits, self.mechanism.width)]
+        pairs = [(place // 2, place % 2) for place in find_ones(bits, self.mechanism.width)]
         masks = range(1 << self.mechanism.size)
         return [
             truth_chance if all(mask >> option & 1 == bit for option, bit in pairs) else other_chance for mask in masks
@@ -95,39 +95,39 @@ class DrawnChannel(CoinChannel):
             for options in combinations(range(m), r)
             for bits in bit_rows
         ]
-        return rows_of(self.mechanism.width, ones)
+        return make_bit_rows(self.mechanism.width, ones)
 
     def outcome_chances(self, rows: Matrix, symbol: int) -> Floats:
-        other_chance = (1 - self.kept) / (self.mechanism.sets - 1)
-        chances: Floats = np.where(self.truthful(rows, symbol), self.kept, other_chance)
+        other_chance = (1 - self.truth_chance) / (self.mechanism.sets - 1)
+        chances: Floats = np.where(self.match_symbol(rows, symbol), self.truth_chance, other_chance)
         return chances / math.comb(self.mechanism.size, self.mechanism.draw)
 
-    def truthful(self, rows: Matrix, symbol: int) -> Hits:
+    def match_symbol(self, rows: Matrix, symbol: int) -> Hits:
         no, yes = rows[:, 0::2] == 1, rows[:, 1::2] == 1
         mask = np.array([symbol >> option & 1 for option in range(self.mechanism.size)], dtype=bool)
         matches: Hits = ~((no & mask) | (yes & ~mask)).any(axis=1)
         return matches
 
-    def alike_chance(self, symbol: int, other: int) -> float:
+    def agreement_chance(self, symbol: int, other: int) -> float:
         """Return the probability that two sets agree on all asked options: no option on which they differ is asked."""
         m, r = self.mechanism.size, self.mechanism.draw
         return math.comb(m - (symbol ^ other).bit_count(), r) / math.comb(m, r)
 
-    def truthful_chance(self, symbol: int, true: int) -> float:
-        agreement = self.alike_chance(symbol, true)
-        return agreement * self.kept + (1 - agreement) * (1 - self.kept) / (self.mechanism.sets - 1)
+    def match_chance(self, symbol: int, true: int) -> float:
+        agreement = self.agreement_chance(symbol, true)
+        return agreement * self.truth_chance + (1 - agreement) * (1 - self.truth_chance) / (self.mechanism.sets - 1)
 
-    def telling_chances(self, symbol: int, other: int) -> tuple[float, float]:
-        chance = self.kept * (1 - self.alike_chance(symbol, other))
+    def distinction_chances(self, symbol: int, other: int) -> tuple[float, float]:
+        chance = self.truth_chance * (1 - self.agreement_chance(symbol, other))
         return chance, chance / float(self.mechanism.odds)
 
     def sample(self, symbols: Indices, rng: Generator) -> Matrix:
         """Return simulated bits: the selected ones of the asked options, with `truth_chance`, otherwise another set."""
         count = len(symbols)
-        options = smallest(rng.random((count, self.mechanism.size)), self.mechanism.draw)
+        options = find_smallest(rng.random((count, self.mechanism.size)), self.mechanism.draw)
         place = np.arange(self.mechanism.draw)
         truth = ((symbols[:, None] >> options & 1) << place).sum(axis=1)
-        is_truth = rng.random(count) < self.kept
+        is_truth = rng.random(count) < self.truth_chance
         other_set = rng.integers(0, self.mechanism.sets - 1, count)
         sets = np.where(is_truth, truth, other_set + (other_set >= truth))
         bits = np.zeros((count, self.mechanism.width), dtype=np.uint8)
@@ -145,9 +145,9 @@ class DrawnChannel(CoinChannel):
             meanings.append(BitMeaning(f"{option}:yes", f"_{number}_yes", f"asked about {option}: yes", *self.coin))
         return meanings
 
-    def seen(self, field: Field, counts: Counts, n: int) -> list[SeenBit]:
+    def count_items(self, field: Field, counts: Counts, n: int) -> list[ItemCount]:
         by_option = zip(self.options(field), counts[0::2], counts[1::2], strict=True)
-        return [SeenBit(option, int(yes), int(no + yes), self.q, self.p) for option, no, yes in by_option]
+        return [ItemCount(option, int(yes), int(no + yes), self.q, self.p) for option, no, yes in by_option]
 
     def asked_counts(self, counts: Counts) -> Counts | None:
         devices: Counts = counts[0::2] + counts[1::2]
@@ -188,16 +188,16 @@ class DrawnChannel(CoinChannel):
         no, yes = (int(count) for count in counts[2 * place : 2 * place + 2])
         is_complete = self.mechanism.draw == self.mechanism.size
         slope, offset = float(figure.sum.weights[place]), figure.sum.constant
-        return Binomial(yes, no + yes, *self.coin, slope, offset, everyone=is_complete)
+        return Binomial(yes, no + yes, *self.coin, slope, offset, is_complete=is_complete)
 
     def share_coin(self, reported: float, unbiased: float) -> tuple[Fraction, Fraction]:
         return self.coin
 
     @property
-    def named(self) -> int:
+    def answers_per_report(self) -> int:
         return 1
 
-    def variance(self, assumed: Assumed) -> float:
+    def variance(self, assumed: AssumedShares) -> float:
         return share_variance(self.p, self.q, float(assumed.shares[1]))
 
     def largest_shift(self, figure: Figure) -> float:
@@ -221,7 +221,7 @@ class DrawnChannel(CoinChannel):
     def symbol_bits(self) -> None:
         return None  # two bits for each option
 
-    def shares(self, counts: Counts, n: int) -> None:
+    def estimate_shares(self, counts: Counts, n: int) -> None:
         return None
 
     def union_coin(self, size: int) -> None:
@@ -235,6 +235,6 @@ class DrawnChannel(CoinChannel):
         if self.mechanism.draw < 2:
             return None
         set_count = self.mechanism.sets // 4
-        other_weight = Fraction(WHOLE - self.mechanism.keep, self.mechanism.sets - 1)
+        other_weight = Fraction(DENOMINATOR - self.mechanism.keep, self.mechanism.sets - 1)
         cells = Subset(size=4, weight=1, keep=round(self.mechanism.keep + (set_count - 1) * other_weight))
         return AnswerPair(cells, tuple((2 * first + i, 2 * second + j) for i, j in product((0, 1), repeat=2)))

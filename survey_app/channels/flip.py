@@ -12,15 +12,15 @@ from candor_client.description import symbol_label
 from candor_client.mechanisms import Flip
 from candor_client.question import Question
 from survey_app.channels.channel import (
-    Assumed,
+    AssumedShares,
     BitMeaning,
     CoinChannel,
     Generator,
     Hits,
     Indices,
+    ItemCount,
     Matrix,
     ScoreMap,
-    SeenBit,
 )
 from survey_app.channels.design_variance import share_variance
 from survey_app.channels.observations import Binomial, Counts
@@ -56,16 +56,16 @@ class FlipChannel(CoinChannel):
         heads: Floats = np.where(rows[:, 0] == 1, self.bit_chances(symbol)[0], 1 - self.bit_chances(symbol)[0])
         return heads
 
-    def truthful(self, rows: Matrix, symbol: int) -> Hits:
+    def match_symbol(self, rows: Matrix, symbol: int) -> Hits:
         matches: Hits = rows[:, 0] == symbol
         return matches
 
-    def truthful_chance(self, symbol: int, true: int) -> float:
+    def match_chance(self, symbol: int, true: int) -> float:
         heads = float(self.bit_chances(true)[0])
         return heads if symbol else 1 - heads
 
-    def telling_chances(self, symbol: int, other: int) -> tuple[float, float]:
-        return self.truthful_chance(symbol, symbol), self.truthful_chance(symbol, other)
+    def distinction_chances(self, symbol: int, other: int) -> tuple[float, float]:
+        return self.match_chance(symbol, symbol), self.match_chance(symbol, other)
 
     def sample(self, symbols: Indices, rng: Generator) -> Matrix:
         chances = np.where(symbols == 1, self.p, self.q)
@@ -74,8 +74,8 @@ class FlipChannel(CoinChannel):
     def bits(self, field: Field) -> list[BitMeaning]:
         return [BitMeaning("", "", symbol_label(field, 1), *self.coin)]
 
-    def seen(self, field: Field, counts: Counts, n: int) -> list[SeenBit]:
-        return [SeenBit(symbol_label(field, 1), int(counts[0]), n, self.q, self.p)]
+    def count_items(self, field: Field, counts: Counts, n: int) -> list[ItemCount]:
+        return [ItemCount(symbol_label(field, 1), int(counts[0]), n, self.q, self.p)]
 
     def estimator_sentence(self, n: str) -> str:
         return f"A share is (ones/n − q)/(p − q), where n is {n}."
@@ -101,7 +101,7 @@ class FlipChannel(CoinChannel):
         first, second = (figure.sum.constant + float(weight) for weight in figure.sum.weights)
         return Binomial(int(counts[0]), n, *self.coin, second - first, first)
 
-    def variance(self, assumed: Assumed) -> float:
+    def variance(self, assumed: AssumedShares) -> float:
         width = assumed.values[1] - assumed.values[0]
         return float(width**2) * share_variance(self.p, self.q, float(assumed.shares[1]))
 
@@ -125,14 +125,14 @@ class FlipChannel(CoinChannel):
         return min(coins, key=lambda coin: abs(float(coin[1]) + self.gap * unbiased - reported))
 
     @property
-    def named(self) -> int:
+    def answers_per_report(self) -> int:
         return 1
 
     @property
     def symbol_bits(self) -> None:
         return None  # one bit for both
 
-    def shares(self, counts: Counts, n: int) -> None:
+    def estimate_shares(self, counts: Counts, n: int) -> None:
         return None
 
     def union_coin(self, size: int) -> None:
@@ -147,5 +147,5 @@ class FlipChannel(CoinChannel):
     def likelihoods(self, rows: Matrix) -> Floats:
         return np.where(rows > 0, np.array([self.q, self.p]), np.array([1 - self.q, 1 - self.p]))
 
-    def apart(self, figures: int) -> int:
+    def multiplicity(self, figures: int) -> int:
         return 1  # all figures follow from one bit

@@ -12,8 +12,18 @@ from candor_client.definition import Field
 from candor_client.description import level_value, symbol_label
 from candor_client.mechanisms import Geometric
 from candor_client.question import Question
-from candor_client.sampling import WHOLE
-from survey_app.channels.channel import Assumed, BitMeaning, Channel, Generator, Hits, Indices, Matrix, SeenBit, ones_of
+from candor_client.sampling import DENOMINATOR
+from survey_app.channels.channel import (
+    AssumedShares,
+    BitMeaning,
+    Channel,
+    Generator,
+    Hits,
+    Indices,
+    ItemCount,
+    Matrix,
+    find_ones,
+)
 from survey_app.channels.observations import Counts, Scores
 from survey_app.channels.sentences import Sentence, SymbolWords
 from survey_app.figures import Figure, FigureKind, Floats, Sets
@@ -37,7 +47,7 @@ class GeometricChannel(Channel):
         The lowest and highest level stand for all values beyond them. Those lie r/(1−r) levels farther out on average,
         whatever the truth was, so clamping causes no bias.
         """
-        ratio = self.mechanism.ratio / WHOLE
+        ratio = self.mechanism.ratio / DENOMINATOR
         scores = np.arange(self.mechanism.size, dtype=float)
         scores[0] -= ratio / (1 - ratio)
         scores[-1] += ratio / (1 - ratio)
@@ -47,7 +57,7 @@ class GeometricChannel(Channel):
     def chances(self) -> Floats:
         """The matrix of P(noisy level | level), with a row for each level, from the published integers."""
         size, top = self.mechanism.size, self.mechanism.size - 1
-        tails = [1.0, *(tail / WHOLE for tail in self.mechanism.tails), 0.0]  # P(noise ≥ k), for k ≥ 1
+        tails = [1.0, *(tail / DENOMINATOR for tail in self.mechanism.tails), 0.0]  # P(noise ≥ k), for k ≥ 1
         chances = np.zeros((size, size))
         for level in range(size):
             for noisy in range(size):
@@ -65,7 +75,7 @@ class GeometricChannel(Channel):
         return np.zeros(len(first))  # exactly one bit is 1
 
     def likelihood(self, bits: int) -> list[Fraction]:
-        (noisy,) = ones_of(bits, self.mechanism.size)
+        (noisy,) = find_ones(bits, self.mechanism.size)
         return [Fraction(float(chance)) for chance in self.chances[:, noisy]]
 
     def outcomes(self, most: int) -> None:
@@ -75,15 +85,15 @@ class GeometricChannel(Channel):
         chances: Floats = rows @ self.chances[symbol]
         return chances
 
-    def truthful(self, rows: Matrix, symbol: int) -> Hits:
+    def match_symbol(self, rows: Matrix, symbol: int) -> Hits:
         matches: Hits = rows[:, symbol] == 1
         return matches
 
-    def truthful_chance(self, symbol: int, true: int) -> float:
+    def match_chance(self, symbol: int, true: int) -> float:
         return float(self.chances[true, symbol])
 
-    def telling_chances(self, symbol: int, other: int) -> tuple[float, float]:
-        return self.truthful_chance(symbol, symbol), self.truthful_chance(symbol, other)
+    def distinction_chances(self, symbol: int, other: int) -> tuple[float, float]:
+        return self.match_chance(symbol, symbol), self.match_chance(symbol, other)
 
     def sample(self, symbols: Indices, rng: Generator) -> Matrix:
         """Return simulated bits by the device's own arithmetic.
@@ -91,8 +101,8 @@ class GeometricChannel(Channel):
         One random word decides both directions: its value counts tails for steps up, its complement for steps down.
         """
         rising = np.array(self.mechanism.tails[::-1], dtype=np.uint64)
-        up = rng.integers(0, WHOLE, len(symbols), dtype=np.uint64)
-        down = np.uint64(WHOLE - 1) - up
+        up = rng.integers(0, DENOMINATOR, len(symbols), dtype=np.uint64)
+        down = np.uint64(DENOMINATOR - 1) - up
         above, below = (len(rising) - np.searchsorted(rising, word, side="right") for word in (up, down))
         noisy = np.clip(symbols + above - below, 0, self.mechanism.size - 1)
         bits: Matrix = (noisy[:, None] == np.arange(self.mechanism.size)).astype(np.uint8)
@@ -108,10 +118,10 @@ class GeometricChannel(Channel):
             meanings.append(BitMeaning(label, f"_{level + 1}", label, score=low + step * float(score)))
         return meanings
 
-    def seen(self, field: Field, counts: Counts, n: int) -> list[SeenBit]:
+    def count_items(self, field: Field, counts: Counts, n: int) -> list[ItemCount]:
         ends = zip(counts, self.chances.min(axis=0), self.chances.max(axis=0), strict=True)
         return [
-            SeenBit(symbol_label(field, level), int(ones), n, float(least), float(most))
+            ItemCount(symbol_label(field, level), int(ones), n, float(least), float(most))
             for level, (ones, least, most) in enumerate(ends)
         ]
 
@@ -120,12 +130,13 @@ class GeometricChannel(Channel):
 
     def methods_phrase(self, write: Callable[[float], str]) -> str:
         return (
-            f"by two-sided geometric noise, P(noise = k) ∝ r^|k| with r = {write(self.mechanism.ratio / WHOLE)}, what"
+            "by two-sided geometric noise, P(noise = k) ∝ r^|k| with r = "
+            f"{write(self.mechanism.ratio / DENOMINATOR)}, what"
             f" left the levels 0 to {self.mechanism.size - 1} being sent as the nearest of them"
         )
 
     def odds_sentences(self, question: Question, words: SymbolWords) -> list[Sentence]:
-        distance = self.mechanism.away(question)
+        distance = self.mechanism.median_noise(question)
         return [Sentence("privacy.geometric" if distance else "privacy.geometric_little", {"away": distance})]
 
     def explains_symbols(self, *, exact: bool) -> bool:
@@ -146,7 +157,7 @@ class GeometricChannel(Channel):
         return None
 
     @property
-    def named(self) -> int:
+    def answers_per_report(self) -> int:
         return 1
 
     @property
@@ -157,7 +168,7 @@ class GeometricChannel(Channel):
             " possible mean."
         )
 
-    def variance(self, assumed: Assumed) -> float:
+    def variance(self, assumed: AssumedShares) -> float:
         step, shares, scores = assumed.values[1] - assumed.values[0], assumed.shares, self.scores
         levels = float(shares @ (self.chances @ scores**2) - (shares @ (self.chances @ scores)) ** 2)
         return float(step**2) * levels
@@ -174,7 +185,7 @@ class GeometricChannel(Channel):
     def symbol_bits(self) -> None:
         return None  # the probability of a level depends on its distance from the true one
 
-    def shares(self, counts: Counts, n: int) -> None:
+    def estimate_shares(self, counts: Counts, n: int) -> None:
         return None
 
     def union_coin(self, size: int) -> None:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from survey_app.figures import Floats
 
 Counts = npt.NDArray[np.int64]
-MOST_KEPT = 4096  # number of coins that are cached
+CACHE_SIZE = 4096  # number of coins that are cached
 
 
 class Coin(NamedTuple):
@@ -24,7 +24,7 @@ class Coin(NamedTuple):
     at_no: float  # q(1 − q)
 
 
-@lru_cache(maxsize=MOST_KEPT)
+@lru_cache(maxsize=CACHE_SIZE)
 def coin_of(p: Fraction, q: Fraction) -> Coin:
     """Return the floats nearest to the exact numbers, cached because fractions are slow and every share needs them."""
     return Coin(float(p), float(q), float(p - q), float(p * (1 - p)), float(q * (1 - q)))
@@ -50,11 +50,11 @@ class Spread:
         d = coin.gap
         return cls(coin.at_no / d**2, (1 - 2 * coin.q) / d, -1.0, 1 / (n * d))
 
-    def at(self, x: float) -> float:
+    def variance_at(self, x: float) -> float:
         """Return n·Var at x, or 0 where the formula is negative because x is impossible."""
         return max(self.v0 + self.v1 * x + self.v2 * x * x, 0.0)
 
-    def mapped(self, slope: float, offset: float) -> "Spread":
+    def map_affine(self, slope: float, offset: float) -> "Spread":
         """Return the variance function of slope · x + offset."""
         v0 = slope**2 * self.v0 - slope * offset * self.v1 + offset**2 * self.v2
         return Spread(v0, slope * self.v1 - 2 * offset * self.v2, self.v2, abs(slope) * self.step)
@@ -73,10 +73,10 @@ class Binomial:
     q: Fraction
     slope: float = 1.0
     offset: float = 0.0
-    everyone: bool = True
+    is_complete: bool = True
 
     @property
-    def reported(self) -> float | None:
+    def raw_share(self) -> float | None:
         """The share of ones before the noise is corrected; None without devices."""
         return self.slope * (self.ones / self.n) + self.offset if self.n else None
 
@@ -98,7 +98,7 @@ class Scores:
     n: int
     base: float
     scale: float
-    reported: ClassVar[None] = None
+    raw_share: ClassVar[None] = None
 
     @property
     def value(self) -> float:
@@ -121,7 +121,7 @@ class Sums:
     base: float
     scale: float
     spread: Spread | None = None
-    reported: ClassVar[None] = None
+    raw_share: ClassVar[None] = None
 
     @property
     def value(self) -> float:

@@ -29,10 +29,10 @@ class SymbolWords:
     names: Mapping[str, str]
 
 
-def coin_sentence(blind: tuple[int, int] | None, coin: tuple[Fraction, Fraction], words: SymbolWords) -> Sentence:
+def coin_sentence(mixture: tuple[int, int] | None, coin: tuple[Fraction, Fraction], words: SymbolWords) -> Sentence:
     """Return a sentence about a mixture of truth and uniform draws, otherwise about how often an answer is named."""
-    if blind:
-        people, true = blind
+    if mixture:
+        people, true = mixture
         return Sentence("privacy.blind", {"people": people, "true": true, "other": words.all})
     people, true, other = share(*coin)
     counts = {"people": people, "true": true, "other": other}

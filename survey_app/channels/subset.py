@@ -15,20 +15,20 @@ from candor_client.description import symbol_label
 from candor_client.mechanisms import Subset
 from candor_client.question import Question
 from survey_app.channels.channel import (
-    Assumed,
+    AssumedShares,
     BitMeaning,
     CoinChannel,
     Generator,
     Hits,
     Indices,
+    ItemCount,
     Matrix,
     ScoreMap,
-    SeenBit,
-    ones_of,
-    rows_of,
-    smallest,
+    find_ones,
+    find_smallest,
+    make_bit_rows,
 )
-from survey_app.channels.design_variance import Moments, set_variance
+from survey_app.channels.design_variance import Moments, subset_variance
 from survey_app.channels.observations import Binomial, Counts, Observation, Scores, Spread, Sums
 from survey_app.channels.sentences import Sentence, SymbolWords, coin_sentence
 from survey_app.channels.symbol_bits import SymbolBits
@@ -69,7 +69,7 @@ class SubsetChannel(CoinChannel):
         return self.union_coin(min(max(round(noise / self.q), 1), self.mechanism.size))
 
     @property
-    def named(self) -> int:
+    def answers_per_report(self) -> int:
         return self.mechanism.weight
 
     def bit_chances(self, symbol: int) -> Floats:
@@ -77,19 +77,19 @@ class SubsetChannel(CoinChannel):
 
     def pair_chances(self, symbol: int, first: Indices, second: Indices) -> Floats:
         bits = self.symbol_bits
-        chances: Floats = np.where((first == symbol) | (second == symbol), bits.both, bits.neither)
+        chances: Floats = np.where((first == symbol) | (second == symbol), bits.pair_p, bits.pair_q)
         return chances
 
     def likelihood(self, bits: int) -> list[Fraction]:
         (p, _), k, w = self.coin, self.mechanism.size, self.mechanism.weight
-        chances, ones = (p / w, (1 - p) / (k - w)), set(ones_of(bits, k))
+        chances, ones = (p / w, (1 - p) / (k - w)), set(find_ones(bits, k))
         return [chances[symbol not in ones] for symbol in range(k)]
 
     def outcomes(self, most: int) -> Matrix | None:
         k, w = self.mechanism.size, self.mechanism.weight
         if w == 1 or math.comb(k, w) > most:
             return None
-        return rows_of(k, list(combinations(range(k), w)))
+        return make_bit_rows(k, list(combinations(range(k), w)))
 
     def outcome_chances(self, rows: Matrix, symbol: int) -> Floats:
         k, w = self.mechanism.size, self.mechanism.weight
@@ -97,14 +97,14 @@ class SubsetChannel(CoinChannel):
         chances: Floats = np.where(rows[:, symbol] == 1, included, excluded)
         return chances
 
-    def truthful(self, rows: Matrix, symbol: int) -> Hits:
+    def match_symbol(self, rows: Matrix, symbol: int) -> Hits:
         matches: Hits = rows[:, symbol] == 1
         return matches
 
-    def truthful_chance(self, symbol: int, true: int) -> float:
+    def match_chance(self, symbol: int, true: int) -> float:
         return self.p if symbol == true else self.q
 
-    def telling_chances(self, symbol: int, other: int) -> tuple[float, float]:
+    def distinction_chances(self, symbol: int, other: int) -> tuple[float, float]:
         chance = self.p * (self.mechanism.size - self.mechanism.weight) / (self.mechanism.size - 1)
         return chance, chance / float(self.mechanism.odds)
 
@@ -118,16 +118,16 @@ class SubsetChannel(CoinChannel):
         keys = rng.random((count, self.mechanism.size))
         keys[np.arange(count), symbols] = np.where(is_included, -1.0, 2.0)
         bits = np.zeros(keys.shape, dtype=np.uint8)
-        np.put_along_axis(bits, smallest(keys, self.mechanism.weight), 1, axis=1)
+        np.put_along_axis(bits, find_smallest(keys, self.mechanism.weight), 1, axis=1)
         return bits
 
     def bits(self, field: Field) -> list[BitMeaning]:
         labels = [symbol_label(field, symbol) for symbol in range(self.mechanism.size)]
         return [BitMeaning(label, f"_{number}", label, *self.coin) for number, label in enumerate(labels, 1)]
 
-    def seen(self, field: Field, counts: Counts, n: int) -> list[SeenBit]:
+    def count_items(self, field: Field, counts: Counts, n: int) -> list[ItemCount]:
         ones_by_symbol = enumerate(counts)
-        return [SeenBit(symbol_label(field, symbol), int(ones), n, self.q, self.p) for symbol, ones in ones_by_symbol]
+        return [ItemCount(symbol_label(field, symbol), int(ones), n, self.q, self.p) for symbol, ones in ones_by_symbol]
 
     def estimator_sentence(self, n: str) -> str:
         return f"A share is (ones/n − q)/(p − q), where n is {n}."
@@ -162,13 +162,13 @@ class SubsetChannel(CoinChannel):
         if figure.kind != FigureKind.MEAN:
             return self._share(counts, n, figure)
         values = figure.sum.weights + figure.sum.constant
-        if figure.rounded and self.mechanism.size == 2:
+        if figure.is_rounded and self.mechanism.size == 2:
             return Binomial(int(counts[1]), n, *self.coin, float(values[1] - values[0]), float(values[0]))
         if self.mechanism.weight > 1:
             return self._sums(counts, n, values)
         return Scores(values, counts, n, self.q * float(values.sum()), self.p - self.q)
 
-    def variance(self, assumed: Assumed) -> float:
+    def variance(self, assumed: AssumedShares) -> float:
         return figure_variance(assumed.moments, self.mechanism)
 
     def largest_shift(self, figure: Figure) -> float:
@@ -183,7 +183,7 @@ class SubsetChannel(CoinChannel):
 
     def score_map(self, sets: Sets) -> ScoreMap:
         """Return unbiased scores: for a set of m symbols, u = (Σ b − mq)/(p − q) over its bits."""
-        q, d, pair_p, pair_q = self.q, self.p - self.q, self.symbol_bits.both, self.symbol_bits.neither
+        q, d, pair_p, pair_q = self.q, self.p - self.q, self.symbol_bits.pair_p, self.symbol_bits.pair_q
         slope, m = np.zeros((self.mechanism.size, len(sets))), np.array([float(len(symbols)) for symbols in sets])
         for i, symbols in enumerate(sets):
             slope[symbols, i] = 1 / d
@@ -191,7 +191,7 @@ class SubsetChannel(CoinChannel):
         gain = (d + 2 * (m - 1) * (pair_p - pair_q) - 2 * m * q * d) / d**2
         return ScoreMap(slope, -m * q / d, noise, gain, (m * q, d) if self.mechanism.weight == 1 else None)
 
-    def shares(self, counts: Counts, n: int) -> Floats:
+    def estimate_shares(self, counts: Counts, n: int) -> Floats:
         shares: Floats = (counts / n - self.q) / self.gap
         return shares
 
@@ -229,7 +229,7 @@ class SubsetChannel(CoinChannel):
         if coin := self.union_coin(size):
             return Binomial(int(counts[symbols].sum()), n, *coin, slope, offset)
         sums = self._sums(counts, n, (figure.sum.weights != 0).astype(float))
-        spread = self._spread(size, n).mapped(slope, offset)
+        spread = self._spread(size, n).map_affine(slope, offset)
         scale = sums.scale / slope
         return replace(sums, base=sums.base - offset * scale, scale=scale, spread=spread)
 
@@ -238,7 +238,7 @@ class SubsetChannel(CoinChannel):
         k, w = self.mechanism.size, self.mechanism.weight
         ordered = np.sort(values)
         mean = float(values @ counts / n)
-        shares = np.clip(self.shares(counts, n), 0, None)
+        shares = np.clip(self.estimate_shares(counts, n), 0, None)
         shares = shares / shares.sum() if shares.sum() > 0 else np.full(k, 1 / k)
         first, second = self.score_moments(values)
         variance = max(float(shares @ second) - mean * mean, float((second - first**2).min()))
@@ -254,4 +254,4 @@ class SubsetChannel(CoinChannel):
 
 def figure_variance(figure: Moments, mechanism: Subset) -> float:
     """Return n·Var of an estimated Σ a f, from the published integers."""
-    return set_variance(figure, mechanism.size, mechanism.weight, float(mechanism.p))
+    return subset_variance(figure, mechanism.size, mechanism.weight, float(mechanism.p))

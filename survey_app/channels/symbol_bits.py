@@ -18,8 +18,8 @@ class SymbolBits:
     p: float
     q: float
     gap: float  # p − q, exact before it is rounded: draws of a test depend on its last digit
-    both: float  # if the symbol of one of the two bits is true
-    neither: float  # if neither of their symbols is true
+    pair_p: float  # if the symbol of one of the two bits is true
+    pair_q: float  # if neither of their symbols is true
     is_single: bool
 
     def covariance(self, shares: Floats, sizes: int | Floats = 1) -> Floats:
@@ -29,12 +29,12 @@ class SymbolBits:
         An empty set has share 0 and covariance 0.
         """
         set_sizes = np.broadcast_to(np.asarray(sizes, dtype=float), shares.shape)
-        ones, excess = set_sizes * self.q + (self.p - self.q) * shares, self.both - self.neither
-        second = self.neither * np.outer(set_sizes, set_sizes) + excess * (
+        ones, excess = set_sizes * self.q + (self.p - self.q) * shares, self.pair_p - self.pair_q
+        second = self.pair_q * np.outer(set_sizes, set_sizes) + excess * (
             np.outer(set_sizes, shares) + np.outer(shares, set_sizes)
         )
         np.fill_diagonal(
-            second, ones + set_sizes * (set_sizes - 1) * self.neither + 2 * (set_sizes - 1) * excess * shares
+            second, ones + set_sizes * (set_sizes - 1) * self.pair_q + 2 * (set_sizes - 1) * excess * shares
         )
         spread: Floats = second - np.outer(ones, ones)
         return spread

@@ -6,20 +6,20 @@ from typing import Any
 
 import click
 
-from survey_app.accounts import add_user, hash_password, new_token, secret_hash
-from survey_app.cli.common import FILE, find_user, open_db, text_of
-from survey_app.cli.terminal import example
-from survey_app.store import listed, token_id
+from survey_app.accounts import add_user, hash_password, hash_secret, new_token
+from survey_app.cli.common import FILE, find_user, open_db, read_text
+from survey_app.cli.terminal import format_examples
+from survey_app.store import list_surveys, token_id
 
 
-@click.group(epilog=example("candor user add ada"))
+@click.group(epilog=format_examples("candor user add ada"))
 def user() -> None:
     """Accounts of researchers; the first is the administrator's."""
 
 
-def _password(file: Path | None) -> str:
+def _read_password(file: Path | None) -> str:
     if file:
-        return text_of(file).strip("\n")
+        return read_text(file).strip("\n")
     password: str = click.prompt("Password", hide_input=True, confirmation_prompt=True)
     return password
 
@@ -27,18 +27,18 @@ def _password(file: Path | None) -> str:
 PASSWORD_FILE: Callable[[Any], Any] = click.option("--password-file", type=FILE, help="Read the password from a file.")
 
 
-@user.command("add", epilog=example("candor user add ada"))
+@user.command("add", epilog=format_examples("candor user add ada"))
 @click.argument("name")
 @PASSWORD_FILE
 @click.pass_context
 def user_add_command(ctx: click.Context, name: str, password_file: Path | None) -> None:
     """Add an account."""
-    password = _password(password_file)
+    password = _read_password(password_file)
     account = add_user(open_db(ctx, begin=True), name, password)
     click.echo(f"{account.name} is added{', as the administrator' if account.admin else ''}")
 
 
-@user.command("list", epilog=example("candor user list"))
+@user.command("list", epilog=format_examples("candor user list"))
 @click.pass_context
 def user_list_command(ctx: click.Context) -> None:
     """All accounts."""
@@ -51,7 +51,7 @@ def user_list_command(ctx: click.Context) -> None:
 @user.command(
     "password",
     short_help="Change a password; sessions and tokens end.",
-    epilog=example("candor user password ada --keep-tokens"),
+    epilog=format_examples("candor user password ada --keep-tokens"),
 )
 @click.argument("name")
 @PASSWORD_FILE
@@ -61,7 +61,7 @@ def user_password_command(ctx: click.Context, name: str, password_file: Path | N
     """Change a password; the account's sessions end, and its API tokens are revoked unless you keep them."""
     store = open_db(ctx)
     account = find_user(store, name)
-    password_hash = hash_password(_password(password_file), name)
+    password_hash = hash_password(_read_password(password_file), name)
     token_count = 0 if keep_tokens else len(store.tokens(account))
     store.set_password(account, password_hash, keep_tokens=keep_tokens)
     click.echo(f"the password of {name} is changed, its sessions have ended")
@@ -69,7 +69,7 @@ def user_password_command(ctx: click.Context, name: str, password_file: Path | N
         click.echo(f"API tokens revoked: {token_count}")
 
 
-@user.command("disable", short_help="Close an account.", epilog=example("candor user disable eve"))
+@user.command("disable", short_help="Close an account.", epilog=format_examples("candor user disable eve"))
 @click.argument("name")
 @click.pass_context
 def user_disable_command(ctx: click.Context, name: str) -> None:
@@ -79,14 +79,14 @@ def user_disable_command(ctx: click.Context, name: str) -> None:
     account = find_user(store, name)
     store.set_disabled(account, True)
     click.echo(f"{name} is disabled")
-    for groups in listed(store, account.key):
+    for groups in list_surveys(store, account.key):
         slug = groups[0].name
         for colleague in store.shares(slug):
             command = f"candor survey share {slug} {colleague.name} --withdraw"
-            click.echo(f"{colleague.name} is still {colleague.role.said} of {slug}; {command} ends it")
+            click.echo(f"{colleague.name} is still {colleague.role.label} of {slug}; {command} ends it")
 
 
-@user.command("enable", short_help="Reopen an account.", epilog=example("candor user enable ada"))
+@user.command("enable", short_help="Reopen an account.", epilog=format_examples("candor user enable ada"))
 @click.argument("name")
 @click.pass_context
 def user_enable_command(ctx: click.Context, name: str) -> None:
@@ -96,35 +96,41 @@ def user_enable_command(ctx: click.Context, name: str) -> None:
     click.echo(f"{name} is enabled")
 
 
-@click.group(epilog=example("candor token list ada"))
+@click.group(epilog=format_examples("candor token list ada"))
 def token() -> None:
     """API tokens."""
 
 
-@token.command("add", short_help="Make a token and print it, once.", epilog=example("candor token add ada > ada.token"))
+@token.command(
+    "add", short_help="Make a token and print it, once.", epilog=format_examples("candor token add ada > ada.token")
+)
 @click.argument("name")
 @click.pass_context
 def token_add_command(ctx: click.Context, name: str) -> None:
     """Make a token for the account NAME and print it; it cannot be shown again. Its id goes to standard error."""
     store = open_db(ctx)
     new = new_token()
-    store.add_token(find_user(store, name), secret_hash(new))
+    store.add_token(find_user(store, name), hash_secret(new))
     click.echo(new)
-    new_id = token_id(secret_hash(new))
+    new_id = token_id(hash_secret(new))
     click.echo(f"id {new_id}; candor token revoke {name} {new_id} ends it", err=True)
 
 
-@token.command("list", short_help="The ids of the tokens of an account.", epilog=example("candor token list ada"))
+@token.command(
+    "list", short_help="The ids of the tokens of an account.", epilog=format_examples("candor token list ada")
+)
 @click.argument("name")
 @click.pass_context
 def token_list_command(ctx: click.Context, name: str) -> None:
     """The tokens of the account NAME: their ids, and the days on which they were made."""
     store = open_db(ctx)
     for entry in store.tokens(find_user(store, name)):
-        click.echo(f"{entry.id}  {entry.made}")
+        click.echo(f"{entry.id}  {entry.creation_date}")
 
 
-@token.command("revoke", short_help="End a token, for good.", epilog=example("candor token revoke ada 1f0c9a3e"))
+@token.command(
+    "revoke", short_help="End a token, for good.", epilog=format_examples("candor token revoke ada 1f0c9a3e")
+)
 @click.argument("name")
 @click.argument("wanted", metavar="ID")
 @click.pass_context

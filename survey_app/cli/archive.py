@@ -6,22 +6,22 @@ from pathlib import Path
 import click
 
 from candor_client.definition import Survey
-from survey_app.authoring import Built
+from survey_app.authoring import BuiltSurvey
 from survey_app.cli.common import DIGEST, SLUG_OR_FILE, build_survey, check_readable, find_study, find_survey, open_db
 from survey_app.cli.output_files import check_free
-from survey_app.cli.terminal import example
-from survey_app.languages.markup import html, markdown
-from survey_app.plan.dossier import dossier
+from survey_app.cli.terminal import format_examples
+from survey_app.languages.markup import render_html, render_markdown
+from survey_app.plan.dossier import build_dossier
 from survey_app.plan.dossier.subject import Subject
 from survey_app.plan.survey_plan import DEFAULT
-from survey_app.results.codebook import codebook
-from survey_app.results.ddi import ddi
+from survey_app.results.codebook import make_codebook
+from survey_app.results.ddi import make_ddi
 
-AUTHORED = (".yaml", ".yml", ".json")
-WRITTEN = (".html", ".htm", ".md")
+AUTHOR_SUFFIXES = (".yaml", ".yml", ".json")
+DOSSIER_SUFFIXES = (".html", ".htm", ".md")
 
 
-@click.command("codebook", epilog=example("candor codebook exam --ddi > exam.xml"))
+@click.command("codebook", epilog=format_examples("candor codebook exam --ddi > exam.xml"))
 @SLUG_OR_FILE
 @DIGEST
 @click.option("--ddi", "as_ddi", is_flag=True, help="DDI-Codebook 2.5, the XML that data archives take.")
@@ -34,18 +34,18 @@ def codebook_command(ctx: click.Context, survey: str, digest: str | None, as_ddi
     """
     if as_ddi and as_html:
         raise click.UsageError("--ddi and --html are two forms of one codebook: give only one.")
-    definition, digest_text, reports = _survey(ctx, survey, digest)
+    definition, digest_text, reports = _load_survey(ctx, survey, digest)
     if as_ddi:
         if digest_text != definition.digest:
             raise click.ClickException(f"DDI names the digest, which is {digest_text}: publish {survey} first")
-        click.echo(ddi(definition, reports), nl=False)
+        click.echo(make_ddi(definition, reports), nl=False)
     else:
-        blocks = codebook(definition, digest=digest_text)
-        page = html(f"Codebook: {definition.title}", blocks) if as_html else markdown(blocks)
+        blocks = make_codebook(definition, digest=digest_text)
+        page = render_html(f"Codebook: {definition.title}", blocks) if as_html else render_markdown(blocks)
         click.echo(page.encode(), nl=False)
 
 
-@click.command("dossier", epilog=example("candor dossier exam.yaml --respondents 2000 -o dossier.html"))
+@click.command("dossier", epilog=format_examples("candor dossier exam.yaml --respondents 2000 -o dossier.html"))
 @SLUG_OR_FILE
 @DIGEST
 @click.option("--output", "-o", "file", required=True, type=click.Path(path_type=Path), help="Ends in .html or .md.")
@@ -65,12 +65,12 @@ def dossier_command(
     the precision of so many respondents, and the digest for a pre-registration; of a study all groups.
     """
     suffix = file.suffix.lower()
-    if suffix not in WRITTEN:
-        raise click.UsageError(f"{file} names no format; let it end in {', '.join(WRITTEN)}")
+    if suffix not in DOSSIER_SUFFIXES:
+        raise click.UsageError(f"{file} names no format; let it end in {', '.join(DOSSIER_SUFFIXES)}")
     check_free([file], force)
-    subject = _subject(ctx, survey, digest)
-    blocks = dossier(subject, respondents or subject.expected)
-    page = markdown(blocks) if suffix == ".md" else html(subject.survey.title, blocks)
+    subject = _load_subject(ctx, survey, digest)
+    blocks = build_dossier(subject, respondents or subject.expected_respondents)
+    page = render_markdown(blocks) if suffix == ".md" else render_html(subject.survey.title, blocks)
     try:
         file.write_bytes(page.encode())
     except OSError as error:
@@ -78,36 +78,36 @@ def dossier_command(
     click.echo(f"the dossier of {subject.slug} is in {file}", file=sys.stderr)
 
 
-def _subject(ctx: click.Context, name: str, digest: str | None) -> Subject:
+def _load_subject(ctx: click.Context, name: str, digest: str | None) -> Subject:
     """Return a survey, or all groups of a study, by slug or from an author's file."""
-    if (built := _built(name, digest)) is not None:
-        return Subject.of_file(built)
+    if (built := _build_author_file(name, digest)) is not None:
+        return Subject.from_file(built)
     store = open_db(ctx)
-    return Subject.of_published(find_study(store, name, digest) or [find_survey(store, name, digest)])
+    return Subject.from_published(find_study(store, name, digest) or [find_survey(store, name, digest)])
 
 
-def _survey(ctx: click.Context, name: str, digest: str | None) -> tuple[Survey, str, int | None]:
+def _load_survey(ctx: click.Context, name: str, digest: str | None) -> tuple[Survey, str, int | None]:
     """Return a survey, its digest, and the number of reports that its results show.
 
     The survey comes from its slug, or from an author's file; a file has no reports, and the number is None.
     """
-    if (built := _built(name, digest)) is not None:
-        return built.survey, Subject.of_file(built).digests[0], None
+    if (built := _build_author_file(name, digest)) is not None:
+        return built.survey, Subject.from_file(built).digests[0], None
     store = open_db(ctx)
     published = find_survey(store, name, digest)
     return published.survey, published.survey.digest, store.snapshot(published).reports
 
 
-def _built(name: str, digest: str | None) -> Built | None:
+def _build_author_file(name: str, digest: str | None) -> BuiltSurvey | None:
     """Return the survey built from an author's file; None if the name is a slug.
 
     Raise ClickException if `digest` is given and is not the file's.
     """
-    if Path(name).suffix not in AUTHORED:
+    if Path(name).suffix not in AUTHOR_SUFFIXES:
         return None
     check_readable(Path(name))
     built = build_survey(Path(name))
-    digests = Subject.of_file(built).digests
+    digests = Subject.from_file(built).digests
     if digest not in (None, *digests):
         reason = f"has the digest {digests[0]}" if not built.needs_key else "has no digest before it is published"
         raise click.ClickException(f"{name} {reason}")

@@ -9,23 +9,23 @@ import click
 from candor_client import canonical, fetch
 from candor_client.definition import Survey
 from candor_client.errors import CandorError
-from survey_app.assure.audit import ERROR, STEPS, Audit, audit, client_processes, unheard
+from survey_app.assure.audit import ERROR, STEPS, Audit, audit, audit_without_reports, client_processes
 from survey_app.assure.audit.client_processes import SubjectError
 from survey_app.authoring.yaml_source import AuthoringError
 from survey_app.cli.common import DIGEST, SLUG_OR_FILE, build_survey, check_readable, find_survey, open_db
-from survey_app.cli.terminal import bar, example, marked
+from survey_app.cli.terminal import colour_word, format_examples, show_progress
 from survey_app.languages import numbers
-from survey_app.languages.plain_text import table
+from survey_app.languages.plain_text import format_table
 from survey_app.store import StoreError
 
 
-class NoAudit(click.ClickException):
+class AuditImpossible(click.ClickException):
     """The audit cannot be run, so neither confirms nor refutes the claims."""
 
     exit_code = 2
 
 
-@click.command("audit", epilog=example("candor audit exam.yaml --client js"))
+@click.command("audit", epilog=format_examples("candor audit exam.yaml --client js"))
 @SLUG_OR_FILE
 @DIGEST
 @click.option(
@@ -58,30 +58,34 @@ def audit_command(
     ended it is started again, briefly and four times at once: a generator may begin alike each time.
     """
     try:
-        definition = _definition(ctx, survey, digest)
+        definition = _load_definition(ctx, survey, digest)
     except (click.ClickException, CandorError, StoreError, AuthoringError, OSError) as error:
-        raise NoAudit(error.format_message() if isinstance(error, click.ClickException) else str(error)) from None
+        raise AuditImpossible(
+            error.format_message() if isinstance(error, click.ClickException) else str(error)
+        ) from None
     try:
-        arguments = client_processes.command(client) if command is None else client_processes.split(command)
-        with bar("Auditing", STEPS) as progress:
-            outcome = audit(definition, arguments, trials, ours=command is None, time=time, progress=progress)
+        arguments = (
+            client_processes.built_in_command(client) if command is None else client_processes.split_command(command)
+        )
+        with show_progress("Auditing", STEPS) as progress:
+            outcome = audit(definition, arguments, trials, built_in=command is None, time=time, progress=progress)
     except SubjectError as error:
-        outcome = unheard(definition, str(error))
+        outcome = audit_without_reports(definition, str(error))
         if outcome.ok:
-            raise NoAudit(str(error)) from None
-    text = marked(_text(outcome, command or f"the {client} client"), "REFUTED", "red")
-    click.echo(json.dumps(_document(outcome)) if as_json else text)
+            raise AuditImpossible(str(error)) from None
+    text = colour_word(_format_audit(outcome, command or f"the {client} client"), "REFUTED", "red")
+    click.echo(json.dumps(_build_audit_document(outcome)) if as_json else text)
     ctx.exit(0 if outcome.ok else 1)
 
 
-def _definition(ctx: click.Context, name: str, digest: str | None) -> Survey:
+def _load_definition(ctx: click.Context, name: str, digest: str | None) -> Survey:
     """Return the definition to audit, without tickets: they change nothing in how answers are randomized."""
     if "://" in name:
         survey = fetch(name)
     elif not canonical.NAME.fullmatch(name):
         path = Path(name)
         check_readable(path)
-        survey = _from_file(path)
+        survey = _read_definition(path)
     else:
         survey = find_survey(open_db(ctx), name, digest).survey
     if digest not in (None, survey.digest):
@@ -92,7 +96,7 @@ def _definition(ctx: click.Context, name: str, digest: str | None) -> Survey:
     return Survey.from_json(canonical.dumps(content))
 
 
-def _from_file(path: Path) -> Survey:
+def _read_definition(path: Path) -> Survey:
     """Return the survey in a file: a definition as the server publishes it, or an author's file.
 
     Raise AuditImpossible if the file cannot be read, or is a broken definition: that is never read as an author's file.
@@ -100,42 +104,48 @@ def _from_file(path: Path) -> Survey:
     try:
         source = path.read_bytes()
     except OSError as error:
-        raise NoAudit(f"{path} cannot be read: {error.strerror or error}") from None
+        raise AuditImpossible(f"{path} cannot be read: {error.strerror or error}") from None
     try:
         return Survey.from_json(source.removesuffix(b"\n"))
     except CandorError as error:
         if source.lstrip().startswith(b"{") and b'"format"' in source:
-            raise NoAudit(f"{path} is no definition: {error}") from None
+            raise AuditImpossible(f"{path} is no definition: {error}") from None
     return build_survey(path).survey
 
 
-def _document(done: Audit) -> dict[str, object]:
-    fields = [dataclasses.asdict(field) for field in done.fields]
+def _build_audit_document(audit_result: Audit) -> dict[str, object]:
+    fields = [dataclasses.asdict(field) for field in audit_result.fields]
     for entry in fields:
         if entry["timed"] is None:
             del entry["timed"]
-    checks = [dataclasses.asdict(check) for check in done.checks]
-    rest = {"trials": done.trials, "reports": done.reports, "notes": done.notes, "ok": done.ok}
+    checks = [dataclasses.asdict(check) for check in audit_result.checks]
+    rest = {
+        "trials": audit_result.trials,
+        "reports": audit_result.reports,
+        "notes": audit_result.notes,
+        "ok": audit_result.ok,
+    }
     return {"fields": fields, "checks": checks, **rest}
 
 
-def _text(done: Audit, subject: str) -> str:
+def _format_audit(audit_result: Audit, subject: str) -> str:
     rows = []
-    for field in done.fields:
+    for field in audit_result.fields:
         row = [" + ".join(field.questions), *(f"{value:.4f}" for value in (field.claimed, field.exact, field.lower))]
         if field.timed:
             row += [f"{field.timed.lower:.4f}", f"{field.timed.answer:.1%}", f"{field.timed.sent:.1%}"]
         rows.append([*row, "holds" if field.ok else "REFUTED"])
     headings = ["field", "claimed ε", "exact ε", "seen at least"]
-    if any(field.timed for field in done.fields):
+    if any(field.timed for field in audit_result.fields):
         headings += ["with time", "time tells answer", "time tells bits"]
     lines = [
-        f"{numbers.count(done.reports)} reports of {subject}, {numbers.count(done.trials)} for each end of a field"
+        f"{numbers.format_count(audit_result.reports)} reports of {subject}, "
+        f"{numbers.format_count(audit_result.trials)} for each end of a field"
     ]
-    lines += ["", *table([[*headings, ""], *rows], range(1, len(headings))), ""]
-    for check in done.checks:
+    lines += ["", *format_table([[*headings, ""], *rows], range(1, len(headings))), ""]
+    for check in audit_result.checks:
         lines.append(f"{'holds  ' if check.ok else 'REFUTED'}  {check.name}{f' ({check.told})' if check.told else ''}")
-    lines += ["", *done.notes] if done.notes else []
-    verdict = "Nothing refutes the claims." if done.ok else "The claims are refuted."
+    lines += ["", *audit_result.notes] if audit_result.notes else []
+    verdict = "Nothing refutes the claims." if audit_result.ok else "The claims are refuted."
     lines += ["", f"{verdict} A faithful client is refuted in at most {ERROR:.0%} of audits; one that is not can pass."]
     return "\n".join(lines)

@@ -12,20 +12,20 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from candor_client.address import Address
 from candor_client.errors import CandorError
 from survey_app.assure.simulation import example_files
-from survey_app.authoring import Built, build_file
-from survey_app.authoring.design.savings import saving
+from survey_app.authoring import BuiltSurvey, build_file
+from survey_app.authoring.design.savings import describe_saving
 from survey_app.authoring.diagnostics import check
 from survey_app.authoring.yaml_source import AuthoringError
 from survey_app.cli.completion import complete_slug, complete_slug_or_file
-from survey_app.invitations.key_disposal import end_closed
-from survey_app.results.report_counts import withheld
-from survey_app.store import Published, Store, StoreError, TicketFile, User, any_version, open_store
+from survey_app.invitations.key_disposal import destroy_closed_keys
+from survey_app.results.report_counts import describe_hold
+from survey_app.store import PublishedSurvey, Store, StoreError, TicketFile, User, any_version, open_store
 from survey_app.store import open_tickets as tickets_beside
 from survey_app.store.location import missing_file
 from survey_app.web import DEFAULT_DB
 
 
-class _File(click.Path):
+class _ReadableFile(click.Path):
     """A parameter type for a file that must be readable; a missing file is not a usage error."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
@@ -50,7 +50,7 @@ def check_readable(path: Path) -> None:
         raise click.ClickException(f"{path} cannot be read; run the command as the user whose file it is")
 
 
-def text_of(file: Path) -> str:
+def read_text(file: Path) -> str:
     """Return the content of a UTF-8 text file, without a byte order mark. Raise ClickException if it is not UTF-8."""
     try:
         return file.read_text(encoding="utf-8-sig")
@@ -58,13 +58,13 @@ def text_of(file: Path) -> str:
         raise click.ClickException(f"{file} is not a text file in UTF-8; save it as one") from None
 
 
-def yaml_of(file: Path) -> dict[Any, Any]:
+def read_mapping(file: Path) -> dict[Any, Any]:
     """Return the mapping in a small YAML or JSON file; empty if the file is empty.
 
     Raise ClickException if it is not YAML, or not a mapping.
     """
     try:
-        value = YAML(typ="safe", pure=True).load(text_of(file))
+        value = YAML(typ="safe", pure=True).load(read_text(file))
     except MarkedYAMLError as error:
         line = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
         raise click.ClickException(f"{file}: {line}not YAML: {error.problem or error.context}") from None
@@ -75,7 +75,7 @@ def yaml_of(file: Path) -> dict[Any, Any]:
     return value or {}
 
 
-def _server(_: click.Context, __: click.Parameter, value: str) -> str:
+def _parse_server(_: click.Context, __: click.Parameter, value: str) -> str:
     """Return the address of a server without its trailing slash. Raise BadParameter if links cannot lead there."""
     if not value:
         return value
@@ -88,10 +88,10 @@ def _server(_: click.Context, __: click.Parameter, value: str) -> str:
 
 def server_option(**more: Any) -> Callable[[Any], Any]:
     """Return the `--server` option: the server's address, for complete links."""
-    return click.option("--server", callback=_server, metavar="URL", **more)
+    return click.option("--server", callback=_parse_server, metavar="URL", **more)
 
 
-FILE = _File(path_type=Path)
+FILE = _ReadableFile(path_type=Path)
 SLUG: Callable[[Any], Any] = click.argument("slug", shell_complete=complete_slug)
 SLUGS: Callable[[Any], Any] = click.argument(
     "slugs", metavar="SLUG…", nargs=-1, required=True, shell_complete=complete_slug
@@ -108,7 +108,7 @@ def open_db(ctx: click.Context, *, begin: bool = False) -> Store:
     url = ctx.obj or DEFAULT_DB
     store = open_store(url)
     if begin:
-        announce(url)
+        announce_new_database(url)
     elif missing := missing_file(url):
         raise click.ClickException(
             f"there is no database at {missing}. Name another one with --db or CANDOR_DB, such as "
@@ -118,30 +118,30 @@ def open_db(ctx: click.Context, *, begin: bool = False) -> Store:
         store.migrate()
     except StoreError as error:
         raise click.ClickException(f"{error}; candor doctor looks into it") from None
-    store.check_whole()
-    ctx.call_on_close(lambda: _leave(store))
+    store.check_complete()
+    ctx.call_on_close(lambda: _close_store(store))
     return store
 
 
-def announce(url: str) -> None:
+def announce_new_database(url: str) -> None:
     """Print where a command is about to create a database, if it does not exist."""
     if path := missing_file(url):
         click.echo(f"making a new database: {path}", err=True)
 
 
-def _leave(store: Store) -> None:
+def _close_store(store: Store) -> None:
     """Close the store. The command may have closed or deleted surveys, so first destroy keys no longer needed."""
-    path = store.beside("tickets")
+    path = store.sidecar_path("tickets")
     if path and path.exists():
         file = tickets_beside(store)
-        end_closed(file, store)
+        destroy_closed_keys(file, store)
         file.close()
     store.close()
 
 
-def warn_if_withheld(published: Published) -> None:
+def warn_if_withheld(published: PublishedSurvey) -> None:
     """Print on standard error which reports of a survey by invitation are not shown yet."""
-    if sentence := withheld(published):
+    if sentence := describe_hold(published):
         click.echo(f"{published.name}: {sentence}", err=True)
 
 
@@ -152,7 +152,7 @@ def open_tickets(ctx: click.Context, store: Store) -> TicketFile:
     return file
 
 
-def find_survey(store: Store, slug: str, digest: str | None = None) -> Published:
+def find_survey(store: Store, slug: str, digest: str | None = None) -> PublishedSurvey:
     """Return the version that collects now, or the one with this digest.
 
     An unopened version is returned only if there is no other. Raise ClickException if there is none.
@@ -167,7 +167,7 @@ def find_survey(store: Store, slug: str, digest: str | None = None) -> Published
     return published
 
 
-def find_study(store: Store, slug: str, digest: str | None = None) -> list[Published]:
+def find_study(store: Store, slug: str, digest: str | None = None) -> list[PublishedSurvey]:
     """Return the groups of a study in their order; empty if the slug is not that of a study."""
     groups = store.study(slug)
     if groups and digest:
@@ -175,7 +175,7 @@ def find_study(store: Store, slug: str, digest: str | None = None) -> list[Publi
     return groups
 
 
-def find_managed(store: Store, slug: str, *, unopened: bool = False) -> list[Published]:
+def find_managed(store: Store, slug: str, *, unopened: bool = False) -> list[PublishedSurvey]:
     """Return the groups of a study, or a list of one survey: the version that collects now.
 
     With `unopened`, return the newest version, even if it was never opened.
@@ -183,19 +183,19 @@ def find_managed(store: Store, slug: str, *, unopened: bool = False) -> list[Pub
     groups = store.study(slug, unopened=unopened)
     if groups:
         return groups
-    newest = store.newest(slug) if unopened else None
+    newest = store.newest_version(slug) if unopened else None
     return [newest or find_survey(store, slug)]
 
 
 def find_user(store: Store, name: str) -> User:
     """Return the account with this name. Raise ClickException if there is none."""
-    user = store.user_named(name)
+    user = store.user_by_name(name)
     if user is None:
         raise click.ClickException(f"there is no account {name!r}; candor user list shows all")
     return user
 
 
-def build_survey(file: Path) -> Built:
+def build_survey(file: Path) -> BuiltSurvey:
     """Return the survey built from an author's file; print advice and the savings of its design on standard error.
 
     Raise ClickException with all errors of the file.
@@ -203,15 +203,15 @@ def build_survey(file: Path) -> Built:
     try:
         built = build_file(file)
     except AuthoringError as error:
-        raise click.ClickException(f"{file}: {all_faults(file, error)}") from None
+        raise click.ClickException(f"{file}: {format_faults(file, error)}") from None
     for line in built.advice:
         click.echo(f"advice: {line}", err=True)
-    if sentence := saving(built):
+    if sentence := describe_saving(built):
         click.echo(f"design: {sentence}", err=True)
     return built
 
 
-def all_faults(file: Path, first: AuthoringError) -> str:
+def format_faults(file: Path, first: AuthoringError) -> str:
     """Return all errors of an author's file, one a line; `first` alone if there is no other."""
     faults = check(file.read_bytes(), json_file=file.suffix == ".json").faults if file.is_file() else ()
     if len(faults) < 2:

@@ -8,15 +8,15 @@ import os
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
-from survey_app.cli.terminal import example
+from survey_app.cli.terminal import format_examples
 from survey_app.store.location import file_of
-from survey_app.store.sqlite.inspection import slugs
+from survey_app.store.sqlite.inspection import list_slugs
 from survey_app.web import DEFAULT_DB
 
 SHELLS = ("bash", "zsh", "fish")
 
 
-@click.command("completion", epilog=example("candor completion bash >> ~/.bash_completion"))
+@click.command("completion", epilog=format_examples("candor completion bash >> ~/.bash_completion"))
 @click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_context
 def completion_command(ctx: click.Context, shell: str) -> None:
@@ -42,7 +42,7 @@ def completion_command(ctx: click.Context, shell: str) -> None:
 def complete_slug(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return the matching slugs in the database that the command would use; empty if it is not a file."""
     path = file_of(ctx.find_root().params.get("db") or os.environ.get("CANDOR_DB") or DEFAULT_DB)
-    return [CompletionItem(slug) for slug in (slugs(path) if path else ()) if slug.startswith(incomplete)]
+    return [CompletionItem(slug) for slug in (list_slugs(path) if path else ()) if slug.startswith(incomplete)]
 
 
 def complete_slug_or_file(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -7,8 +7,8 @@ from typing import cast
 
 import click
 
-from survey_app.cli.common import FILE, announce
-from survey_app.cli.terminal import bar, example
+from survey_app.cli.common import FILE, announce_new_database
+from survey_app.cli.terminal import format_examples, show_progress
 from survey_app.store import Store, open_store, transfer
 from survey_app.store.location import missing_file
 from survey_app.store.sql.contents import Contents
@@ -23,21 +23,21 @@ NO_KEYS = (
 )
 
 
-class _Both(Store, Contents):
+class _CopyableStore(Store, Contents):
     """A store with both interfaces: queries, and the contents for a copy."""
 
 
 @contextmanager
-def _opened(url: str, *, begin: bool = False) -> Iterator[_Both]:
+def _open_copyable(url: str, *, begin: bool = False) -> Iterator[_CopyableStore]:
     """Open and migrate a store, and close it at the end.
 
     Raise ClickException if it does not exist, unless `begin` allows to create it.
     """
     if begin:
-        announce(url)
+        announce_new_database(url)
     elif path := missing_file(url):
         raise click.ClickException(f"there is no database at {path}; look whether its name is right")
-    store = cast(_Both, open_store(url))
+    store = cast(_CopyableStore, open_store(url))
     store.migrate()
     try:
         yield store
@@ -45,15 +45,15 @@ def _opened(url: str, *, begin: bool = False) -> Iterator[_Both]:
         store.close()
 
 
-def _bar(label: str, store: Contents) -> AbstractContextManager[Callable[[int], None]]:
+def _show_copy_progress(label: str, store: Contents) -> AbstractContextManager[Callable[[int], None]]:
     """Return a progress bar for three passes over all reports: copying, and reading them again on both sides."""
-    return bar(label, 3 * transfer.count(store))
+    return show_progress(label, 3 * transfer.count_reports(store))
 
 
-def _report(made: transfer.Seals, where: str, keyless: list[str]) -> None:
-    reports = sum(count for name, (count, _) in made.items() if name.startswith("reports to "))
-    tables = ", ".join(f"{count} {name}" for name, (count, _) in made.items() if not name.startswith("reports to "))
-    click.echo(f"{where}: {reports} reports, {tables}; both sides are equal, and their tallies recounted")
+def _print_seals(seals: transfer.Digests, target: str, keyless: list[str]) -> None:
+    reports = sum(count for name, (count, _) in seals.items() if name.startswith("reports to "))
+    tables = ", ".join(f"{count} {name}" for name, (count, _) in seals.items() if not name.startswith("reports to "))
+    click.echo(f"{target}: {reports} reports, {tables}; both sides are equal, and their tallies recounted")
     for slug in keyless:
         click.echo(f"note: {NO_KEYS.format(slug)}", err=True)
 
@@ -62,18 +62,20 @@ def _copy(source: str, target: str) -> None:
     if source == target:
         raise click.UsageError("--from and --to name the same database")
     with (
-        _opened(source) as source_store,
-        _opened(target, begin=True) as target_store,
-        _bar("Copying", source_store) as progress,
+        _open_copyable(source) as source_store,
+        _open_copyable(target, begin=True) as target_store,
+        _show_copy_progress("Copying", source_store) as progress,
     ):
-        source_store.check_whole()
-        seals = transfer.copy(source_store, target_store, transfer.identity_of(source_store.secret_key()), progress)
-        keyless = transfer.keyless(source_store)
-    _report(seals, target.rpartition("@")[2], keyless)
+        source_store.check_complete()
+        seals = transfer.copy_store(
+            source_store, target_store, transfer.identity_of(source_store.secret_key()), progress
+        )
+        keyless = transfer.slugs_with_local_keys(source_store)
+    _print_seals(seals, target.rpartition("@")[2], keyless)
 
 
 @click.command(
-    "copy", epilog=example("candor copy --from sqlite:///candor.db --to postgresql://candor@db.example/candor")
+    "copy", epilog=format_examples("candor copy --from sqlite:///candor.db --to postgresql://candor@db.example/candor")
 )
 @click.option("--from", "source", required=True, metavar="URL", help="The store that is copied; it may be in use.")
 @click.option("--to", "target", required=True, metavar="URL", help="An empty store, or a copy that was not finished.")
@@ -82,7 +84,7 @@ def copy_command(source: str, target: str) -> None:
     _copy(source, target)
 
 
-@click.command("backup", epilog=example("candor backup candor-monday.db"))
+@click.command("backup", epilog=format_examples("candor backup candor-monday.db"))
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 @click.pass_context
@@ -94,14 +96,14 @@ def backup_command(ctx: click.Context, file: Path, force: bool) -> None:
         raise click.ClickException(f"{file} is there already; name another file, or replace it with --force")
     if not file.absolute().parent.is_dir():
         raise click.ClickException(f"there is no folder {file.absolute().parent}; make it first")
-    with _opened(ctx.obj or DEFAULT_DB) as store, _bar("Keeping", store) as progress:
-        store.check_whole()
+    with _open_copyable(ctx.obj or DEFAULT_DB) as store, _show_copy_progress("Keeping", store) as progress:
+        store.check_complete()
         seals = transfer.backup(store, transfer.identity_of(store.secret_key()), file.absolute(), progress)
-        keyless = transfer.keyless(store)
-    _report(seals, str(file), keyless)
+        keyless = transfer.slugs_with_local_keys(store)
+    _print_seals(seals, str(file), keyless)
 
 
-@click.command("restore", epilog=example("CANDOR_DB=sqlite:///new.db candor restore candor-monday.db"))
+@click.command("restore", epilog=format_examples("CANDOR_DB=sqlite:///new.db candor restore candor-monday.db"))
 @click.argument("file", type=FILE)
 @click.pass_context
 def restore_command(ctx: click.Context, file: Path) -> None:

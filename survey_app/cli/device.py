@@ -9,10 +9,10 @@ from click.shell_completion import CompletionItem
 
 from candor_client.__main__ import ledger_parser, main, respond_parser
 
-PASS_ON = {"ignore_unknown_options": True, "help_option_names": []}
+PASS_THROUGH = {"ignore_unknown_options": True, "help_option_names": []}
 
 
-class PassedOn(click.Command):
+class PassThroughCommand(click.Command):
     """A command whose arguments another parser reads."""
 
     parser: Callable[[], argparse.ArgumentParser]
@@ -23,19 +23,19 @@ class PassedOn(click.Command):
         return [CompletionItem(word, help=description) for word, description in words if word.startswith(incomplete)]
 
 
-def _offer(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def _complete_arguments(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     return ctx.command.shell_complete(ctx, incomplete)
 
 
-@click.command("respond", cls=PassedOn, context_settings=PASS_ON)
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, shell_complete=_offer)
+@click.command("respond", cls=PassThroughCommand, context_settings=PASS_THROUGH)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, shell_complete=_complete_arguments)
 def respond_command(arguments: tuple[str, ...]) -> None:
     """Answer a survey at URL; every answer is randomized on this device first."""
     sys.exit(main(arguments))
 
 
-@click.command("ledger", cls=PassedOn, context_settings=PASS_ON)
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, shell_complete=_offer)
+@click.command("ledger", cls=PassThroughCommand, context_settings=PASS_THROUGH)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, shell_complete=_complete_arguments)
 def ledger_command(arguments: tuple[str, ...]) -> None:
     """Show or forget what this device has answered and spent."""
     sys.exit(main(["ledger", *arguments]))

@@ -9,16 +9,16 @@ import click
 from click.core import ParameterSource
 
 from survey_app.assure.doctor import Finding, State, examine
-from survey_app.cli.terminal import example
+from survey_app.cli.terminal import format_examples
 from survey_app.languages.plain_text import WIDTH
 from survey_app.web import DEFAULT_DB
 
 COLOURS = {State.OK: "green", State.WARNING: "yellow", State.FAILURE: "red"}
-WIDE, NAME = max(map(len, State)), 12
-FOUND_BY = {ParameterSource.COMMANDLINE: "--db", ParameterSource.ENVIRONMENT: "CANDOR_DB"}
+STATE_WIDTH, CHECK_WIDTH = max(map(len, State)), 12
+SOURCE_NAMES = {ParameterSource.COMMANDLINE: "--db", ParameterSource.ENVIRONMENT: "CANDOR_DB"}
 
 
-@click.command("doctor", epilog=example("candor doctor --url https://example.org"))
+@click.command("doctor", epilog=format_examples("candor doctor --url https://example.org"))
 @click.option("--url", metavar="URL", help="Also look at a server that runs, as a visitor finds it.")
 @click.option("--json", "as_json", is_flag=True, help="For a program.")
 @click.pass_context
@@ -30,33 +30,35 @@ def doctor_command(ctx: click.Context, url: str | None, as_json: bool) -> None:
     where something fails.
     """
     root = ctx.find_root()
-    found_by = FOUND_BY.get(root.get_parameter_source("db") or ParameterSource.DEFAULT, "the default")
+    found_by = SOURCE_NAMES.get(root.get_parameter_source("db") or ParameterSource.DEFAULT, "the default")
     findings: list[Finding] = []
     for finding in examine(ctx.obj or DEFAULT_DB, found_by, url, os.environ):
         findings.append(finding)
         if not as_json:
-            click.echo(_text(finding))
+            click.echo(_format_finding(finding))
     failures = sum(finding.state is State.FAILURE for finding in findings)
     warnings = sum(finding.state is State.WARNING for finding in findings)
     if as_json:
         click.echo(json.dumps({"findings": [dataclasses.asdict(finding) for finding in findings], "ok": not failures}))
     else:
-        click.echo(f"\n{_count(failures, 'failure')}, {_count(warnings, 'warning')}")
+        click.echo(f"\n{_format_count(failures, 'failure')}, {_format_count(warnings, 'warning')}")
     ctx.exit(1 if failures else 0)
 
 
-def _text(one: Finding) -> str:
-    indent = " " * (WIDE + NAME + 4)
-    lines = textwrap.wrap(one.found, WIDTH, subsequent_indent=indent, initial_indent=indent, break_on_hyphens=False)
+def _format_finding(finding: Finding) -> str:
+    indent = " " * (STATE_WIDTH + CHECK_WIDTH + 4)
+    lines = textwrap.wrap(finding.found, WIDTH, subsequent_indent=indent, initial_indent=indent, break_on_hyphens=False)
     arrow = (
-        textwrap.wrap(f"→ {one.next}", WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ")
-        if one.next
+        textwrap.wrap(f"→ {finding.next}", WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ")
+        if finding.next
         else []
     )
-    state = click.style(f"{one.state:{WIDE}}", fg=COLOURS[one.state], bold=one.state is not State.OK or None)
-    lines[0] = f"{state}  {one.check:{NAME}}  {lines[0].lstrip()}"
+    state = click.style(
+        f"{finding.state:{STATE_WIDTH}}", fg=COLOURS[finding.state], bold=finding.state is not State.OK or None
+    )
+    lines[0] = f"{state}  {finding.check:{CHECK_WIDTH}}  {lines[0].lstrip()}"
     return "\n".join(lines + arrow)
 
 
-def _count(number: int, noun: str) -> str:
+def _format_count(number: int, noun: str) -> str:
     return f"{number or 'no'} {noun}{'s' * (number != 1)}"

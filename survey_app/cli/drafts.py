@@ -6,16 +6,16 @@ from pathlib import Path
 import click
 
 from survey_app.authoring import build
-from survey_app.authoring.drafts.xlsform import FormError, draft, read_form
+from survey_app.authoring.drafts.xlsform import FormError, make_draft, read_form
 from survey_app.authoring.yaml_source import AuthoringError
 from survey_app.cli.common import FILE
 from survey_app.cli.output_files import check_free
-from survey_app.cli.terminal import example
+from survey_app.cli.terminal import format_examples
 
 SUFFIXES = (".xlsx", ".xls")
 
 
-@click.command("import", epilog=example("candor import household.xlsx -o household.yaml"))
+@click.command("import", epilog=format_examples("candor import household.xlsx -o household.yaml"))
 @click.argument("file", type=FILE)
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="Write the draft there, not to standard output.")
 @click.option("--force", is_flag=True, help="Replace the output if it exists.")
@@ -30,7 +30,7 @@ def import_command(file: Path, output: Path | None, force: bool) -> None:
     if output:
         check_free([output], force)
     try:
-        result = draft(read_form(file), file.name)
+        result = make_draft(read_form(file), file.name)
     except FormError as error:
         raise click.ClickException(str(error)) from None
     try:
@@ -40,8 +40,8 @@ def import_command(file: Path, output: Path | None, force: bool) -> None:
             click.echo(result.text.encode(), nl=False)
     except OSError as error:
         raise click.ClickException(f"cannot write {output}: {error.strerror or error}") from None
-    click.echo(f"questions taken: {len(result.taken)}; left out: {len(result.left_out)}", file=sys.stderr)
-    for name, reason in result.left_out:
+    click.echo(f"questions taken: {len(result.question_ids)}; left out: {len(result.omissions)}", file=sys.stderr)
+    for name, reason in result.omissions:
         click.echo(f"left out: {name}: {reason}", file=sys.stderr)
     try:
         build(result.text.encode())

@@ -6,15 +6,15 @@ import click
 from click.shell_completion import CompletionItem
 
 from survey_app.assure.simulation import example_files
-from survey_app.cli.terminal import example
-from survey_app.languages.plain_text import wrapped
+from survey_app.cli.terminal import format_examples
+from survey_app.languages.plain_text import wrap_sentence
 
 
 def _complete(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     return [CompletionItem(name) for name in example_files.names() if name.startswith(incomplete)]
 
 
-@click.command("example", epilog=example("candor example exam > exam.yaml"))
+@click.command("example", epilog=format_examples("candor example exam > exam.yaml"))
 @click.argument("name", required=False, shell_complete=_complete)
 @click.option("--truth", is_flag=True, help="What its made-up people say, for candor simulate --truth.")
 def example_command(name: str | None, truth: bool) -> None:
@@ -25,7 +25,7 @@ def example_command(name: str | None, truth: bool) -> None:
             raise click.UsageError("--truth is of one example: name it.")
         width = max(map(len, examples)) + 2
         for example_name in examples:
-            first, *lines = wrapped(example_files.told(example_name), " " * width)
+            first, *lines = wrap_sentence(example_files.summarize(example_name), " " * width)
             click.echo("\n".join((example_name.ljust(width) + first.lstrip(), *lines)))
         return
     if name in example_files.scripts() and not truth:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from survey_app.cli.terminal import colour
+from survey_app.cli.terminal import choose_colour
 
 DONE, NOT_DONE, CALLED_WRONGLY, STOPPED, CLOSED = 0, 1, 2, 130, 141
 CODES = {
@@ -22,7 +22,7 @@ CODES = {
     STOPPED: "stopped by Ctrl-C",
     CLOSED: "whoever read the output went away, as in `candor survey list | head -1`; nothing is said",
 }
-NEXT = {
+ADVICE_BY_ERRNO = {
     errno.ENOENT: "look whether its name is right",
     errno.EACCES: "run the command as the user whose file it is",
     errno.EPERM: "run the command as the user whose file it is",
@@ -32,26 +32,26 @@ NEXT = {
     errno.EISDIR: "name a file in it",
     errno.ENOTDIR: "look whether its name is right",
 }
-HELP: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())  # of newer clicks: a group alone prints its help
+HELP_ERRORS: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())  # of newer clicks: a group alone prints its help
 
 
-class Closed(Exception):
+class OutputClosed(Exception):
     """The reader of standard output has closed the pipe."""
 
 
-class Stopped(Exception):
+class UserInterrupt(Exception):
     """The user pressed Ctrl-C."""
 
 
-def sentence(error: OSError) -> str:
+def format_os_error(error: OSError) -> str:
     """Return a sentence about an operating system error: the file, the reason, and advice."""
     files = " to ".join(str(name) for name in (error.filename, error.filename2) if name)
     reason = (error.strerror or str(error)).lower()
-    advice = NEXT.get(error.errno or 0)
+    advice = ADVICE_BY_ERRNO.get(error.errno or 0)
     return f"{f'{files}: ' if files else ''}{reason}{f'; {advice}' if advice else ''}"
 
 
-def ended(run: Callable[[], Any]) -> int:
+def run_to_exit_code(run: Callable[[], Any]) -> int:
     """Run a command and return its exit code; print a line with the reason if the command failed."""
     try:
         code = run()
@@ -59,30 +59,30 @@ def ended(run: Callable[[], Any]) -> int:
     except SystemExit as end:
         code = end.code
     except click.ClickException as error:
-        _tell(error)
+        _print_error(error)
         code = error.exit_code
-    except (Stopped, click.Abort) as stop:
-        by_hand = isinstance(stop, Stopped) or isinstance(stop.__context__, KeyboardInterrupt)
+    except (UserInterrupt, click.Abort) as stop:
+        by_hand = isinstance(stop, UserInterrupt) or isinstance(stop.__context__, KeyboardInterrupt)
         prefix = "\n" if by_hand and sys.stderr.isatty() else ""  # after the ^C
         click.echo(prefix + ("stopped" if by_hand else "nothing was done"), err=True)
         code = STOPPED if by_hand else NOT_DONE
-    except (Closed, BrokenPipeError):
-        _forget_output()
+    except (OutputClosed, BrokenPipeError):
+        _discard_output()
         code = CLOSED
     return code if isinstance(code, int) else DONE
 
 
-def _tell(error: click.ClickException) -> None:
-    if isinstance(error, HELP):
+def _print_error(error: click.ClickException) -> None:
+    if isinstance(error, HELP_ERRORS):
         error.show()
         return
     message = error.format_message()
     if isinstance(error, click.UsageError) and error.ctx is not None:
         message += f"{'' if message.endswith(('.', '?', ')')) else '.'} See {error.ctx.command_path} --help"
-    click.echo(f"{click.style('Error:', fg='red', bold=True)} {message}", err=True, color=colour())
+    click.echo(f"{click.style('Error:', fg='red', bold=True)} {message}", err=True, color=choose_colour())
 
 
-def _forget_output() -> None:
+def _discard_output() -> None:
     """Send remaining output to the null device, so that Python does not complain when it exits."""
     null_device = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null_device, sys.stdout.fileno())

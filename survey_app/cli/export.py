@@ -8,21 +8,21 @@ import click
 
 from candor_client.definition import Survey
 from survey_app.cli.common import DIGEST, SLUG, find_survey, open_db, warn_if_withheld
-from survey_app.cli.output_files import check_free, check_free_folder, whole, whole_folder
-from survey_app.cli.terminal import bar, example
-from survey_app.results.export import ExportError, csv_chunks, ndjson_chunks, watched, write_parquet
+from survey_app.cli.output_files import check_free, check_free_folder, write_atomically, write_folder_atomically
+from survey_app.cli.terminal import format_examples, show_progress
+from survey_app.results.export import ExportError, report_progress, write_csv_chunks, write_ndjson_chunks, write_parquet
 from survey_app.results.parquet import ParquetError
 from survey_app.results.parquet.parquet_writer import write_parts
-from survey_app.results.spss import STATISTICS, write_statistics
-from survey_app.store import Published, State, now
+from survey_app.results.spss import STATISTICS_SUFFIXES, write_statistics_file
+from survey_app.store import PublishedSurvey, State, now
 from survey_app.store.records import Hold
 from survey_app.tally import Bits
 
-SUFFIXES = (".csv", ".ndjson", ".parquet", *STATISTICS)
-BESIDE = (".csv", *STATISTICS)  # formats without a place for the definition
+SUFFIXES = (".csv", ".ndjson", ".parquet", *STATISTICS_SUFFIXES)
+WITHOUT_DEFINITION = (".csv", *STATISTICS_SUFFIXES)  # formats without a place for the definition
 
 
-@click.command("export", epilog=example("candor export exam exam.sav"))
+@click.command("export", epilog=format_examples("candor export exam exam.sav"))
 @SLUG
 @click.argument("file", type=click.Path(path_type=Path))
 @DIGEST
@@ -50,56 +50,60 @@ def export_command(
         advice = f"let it end in {', '.join(SUFFIXES)}, or give --rows for a folder of Parquet files"
         raise click.UsageError(f"{file} names no format; {advice}")
     definition_file = file.with_name(f"{file.name}.definition.json")
-    files = [file, definition_file] if suffix in BESIDE else [file]
+    files = [file, definition_file] if suffix in WITHOUT_DEFINITION else [file]
     check_free(files, force)
     store = open_db(ctx)
     published = find_survey(store, slug, digest)
     survey = published.survey
     try:
-        with store.shown(published) as (tally, bits), whole(file) as target:
-            with bar("Exporting", tally.reports) as progress:
-                _write(suffix, survey, tally.reports, watched(bits, progress), target)
+        with store.open_snapshot(published) as (tally, bits), write_atomically(file) as target:
+            with show_progress("Exporting", tally.reports) as progress:
+                _write(suffix, survey, tally.reports, report_progress(bits, progress), target)
             check_free(files, force)
-            if suffix in BESIDE:
-                with whole(definition_file) as definition:
+            if suffix in WITHOUT_DEFINITION:
+                with write_atomically(definition_file) as definition:
                     definition.write(survey.source)
     except OSError as error:
         raise click.ClickException(f"cannot write {file}: {error.strerror or error}") from None
     except ExportError as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"{tally.reports} reports of {slug} are in {' and '.join(map(str, files))}")
-    _tell_steps(published, slug)
+    _explain_steps(published, slug)
 
 
-def _export_folder(ctx: click.Context, slug: str, folder: Path, digest: str | None, most: int, force: bool) -> None:
+def _export_folder(
+    ctx: click.Context, slug: str, folder: Path, digest: str | None, rows_per_file: int, force: bool
+) -> None:
     check_free_folder(folder, force)
     store = open_db(ctx)
     published = find_survey(store, slug, digest)
     try:
         with (
-            store.shown(published) as (tally, bits),
-            whole_folder(folder, force) as new_folder,
-            bar("Exporting", tally.reports) as progress,
+            store.open_snapshot(published) as (tally, bits),
+            write_folder_atomically(folder, force) as new_folder,
+            show_progress("Exporting", tally.reports) as progress,
         ):
-            parts = write_parts(published.survey, watched(bits, progress), most, new_folder)
+            parts = write_parts(published.survey, report_progress(bits, progress), rows_per_file, new_folder)
     except OSError as error:
         raise click.ClickException(f"cannot write {folder}: {error.strerror or error}") from None
     except ParquetError as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"{tally.reports} reports of {slug} are in {folder}, in {len(parts)} file{'s' * (len(parts) > 1)}")
-    _tell_steps(published, slug)
+    _explain_steps(published, slug)
 
 
-def _tell_steps(published: Published, slug: str) -> None:
+def _explain_steps(published: PublishedSurvey, slug: str) -> None:
     warn_if_withheld(published)
-    if published.at(now()) is State.OPEN and published.hold is Hold.NONE:
+    if published.state_at(now()) is State.OPEN and published.hold is Hold.NONE:
         click.echo(f"{slug} is open: like its results, an export advances in steps of twenty reports", err=True)
 
 
 def _write(suffix: str, survey: Survey, reports: int, rows: Iterator[Bits], target: BinaryIO) -> None:
     if suffix == ".parquet":
         write_parquet(survey, rows, target)
-    elif suffix in STATISTICS:
-        write_statistics(survey, reports, rows, suffix, target)
+    elif suffix in STATISTICS_SUFFIXES:
+        write_statistics_file(survey, reports, rows, suffix, target)
     else:
-        target.writelines(csv_chunks(survey, rows) if suffix == ".csv" else ndjson_chunks(survey, reports, rows))
+        target.writelines(
+            write_csv_chunks(survey, rows) if suffix == ".csv" else write_ndjson_chunks(survey, reports, rows)
+        )

@@ -8,23 +8,25 @@ import click
 from candor_client.definition import Survey
 from candor_client.errors import CandorError
 from candor_client.version import __version__
-from survey_app.assure.form_file import NoFile, check_file
+from survey_app.assure.form_file import FormFileError, check_file
 from survey_app.cli.common import DIGEST, FILE, check_readable, find_survey, open_db
 from survey_app.cli.completion import complete_slug_or_file
-from survey_app.cli.output_files import check_free, whole
-from survey_app.cli.terminal import example
-from survey_app.web.form.form_page import made_file
+from survey_app.cli.output_files import check_free, write_atomically
+from survey_app.cli.terminal import format_examples
+from survey_app.web.form.form_page import build_file
 
-HERE = "http://127.0.0.1:8000"  # where `candor serve` and `candor demo` listen
+LOCAL_SERVER = "http://127.0.0.1:8000"  # where `candor serve` and `candor demo` listen
 
 
 @click.command(
     "form",
-    epilog=example("candor form exam --server https://example.org -o exam.html", "candor form --check exam.html"),
+    epilog=format_examples(
+        "candor form exam --server https://example.org -o exam.html", "candor form --check exam.html"
+    ),
 )
 @click.argument("survey", metavar="SLUG|DEFINITION.json", required=False, shell_complete=complete_slug_or_file)
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="The file to write.")
-@click.option("--server", default=HERE, show_default=True, help="Where it sends, such as https://example.org.")
+@click.option("--server", default=LOCAL_SERVER, show_default=True, help="Where it sends, such as https://example.org.")
 @DIGEST
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
 @click.option("--check", "checked", metavar="FILE", type=FILE, help="Say whether FILE is the one this version makes.")
@@ -46,38 +48,38 @@ def form_command(
     gives out (GET /api/surveys/SLUG).
     """
     if checked is not None and survey is None:
-        _check(checked)
+        _check_form(checked)
     elif checked is None and survey is not None and output is not None:
-        _write(ctx, survey, output, server.rstrip("/").lower(), digest, force)
+        _write_form(ctx, survey, output, server.rstrip("/").lower(), digest, force)
     else:
         raise click.UsageError("name a survey and a file to write (-o FILE), or a file to check (--check FILE)")
 
 
-def _write(ctx: click.Context, name: str, output: Path, server: str, digest: str | None, force: bool) -> None:
+def _write_form(ctx: click.Context, name: str, output: Path, server: str, digest: str | None, force: bool) -> None:
     check_free([output], force)
     if name.endswith(".json"):
         check_readable(Path(name))
     try:
         definition = Survey.from_json(Path(name).read_bytes()) if name.endswith(".json") else None
         survey = definition or find_survey(open_db(ctx), name, digest).survey
-        content = made_file(survey.source, server)
-        with whole(output) as file:
+        content = build_file(survey.source, server)
+        with write_atomically(output) as file:
             file.write(content)
         output.chmod(0o644)  # anybody may read it
-    except (CandorError, NoFile) as error:
+    except (CandorError, FormFileError) as error:
         raise click.ClickException(str(error)) from None
     except OSError as error:
         raise click.ClickException(f"cannot write {output}: {error.strerror or error}") from None
     click.echo(f"{output}: the form of {survey.slug}, which sends to {server}")
-    _sums(hashlib.sha256(content).hexdigest(), survey.digest)
-    if server == HERE:
-        click.echo(f"{HERE} is this machine alone: --server https://example.org names another server", err=True)
+    _print_digests(hashlib.sha256(content).hexdigest(), survey.digest)
+    if server == LOCAL_SERVER:
+        click.echo(f"{LOCAL_SERVER} is this machine alone: --server https://example.org names another server", err=True)
 
 
-def _check(file: Path) -> None:
+def _check_form(file: Path) -> None:
     try:
-        result = check_file(file.read_bytes(), lambda survey, server: made_file(survey.source, server))
-    except (NoFile, OSError) as error:
+        result = check_file(file.read_bytes(), lambda survey, server: build_file(survey.source, server))
+    except (FormFileError, OSError) as error:
         raise click.ClickException(f"{file}: {error}") from None
     if result.difference and result.version != __version__:
         raise click.ClickException(
@@ -90,10 +92,10 @@ def _check(file: Path) -> None:
         )
     click.echo(f"{file} is what Candor {__version__} makes of the definition in it, to the last byte.")
     click.echo(f"It asks {result.survey.title!r} ({result.survey.slug}) and sends to {result.server}")
-    _sums(result.sha256, result.survey.digest)
+    _print_digests(result.sha256, result.survey.digest)
     click.echo("Compare these with the ones you were given: another definition makes another file, just as correctly.")
 
 
-def _sums(sha256: str, digest: str) -> None:
+def _print_digests(sha256: str, digest: str) -> None:
     click.echo(f"SHA-256 of the file        {sha256}")
     click.echo(f"SHA-256 of the definition  {digest}")

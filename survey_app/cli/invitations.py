@@ -8,114 +8,116 @@ from typing import Any
 import click
 
 from candor_client.definition import Survey
-from survey_app.cli.common import FILE, SLUG, find_study, find_survey, open_db, open_tickets, server_option, text_of
-from survey_app.cli.terminal import example, waiting
-from survey_app.invitations.codes import absent, as_csv, invite, invited, link
-from survey_app.store import Published, State, StoreError, TicketFile, now, too_late
+from survey_app.cli.common import FILE, SLUG, find_study, find_survey, open_db, open_tickets, read_text, server_option
+from survey_app.cli.terminal import format_examples, show_status
+from survey_app.invitations.codes import format_csv, format_link, invitation_status, invite, names_without_ticket
+from survey_app.store import PublishedSurvey, State, StoreError, TicketFile, now, ticket_refusal
 
-MOST = 1_000_000
-COUNT: Callable[[Any], Any] = click.option("--count", type=click.IntRange(1, MOST), help="How many.")
-NAMES: Callable[[Any], Any] = click.option(
+MOST_INVITATIONS = 1_000_000
+COUNT_OPTION: Callable[[Any], Any] = click.option("--count", type=click.IntRange(1, MOST_INVITATIONS), help="How many.")
+NAMES_OPTION: Callable[[Any], Any] = click.option(
     "--names", type=FILE, help="One name a line; the links come as a CSV with the names, which are kept nowhere."
 )
-LISTED: Callable[[Any], Any] = click.option(
+LIST_OPTION: Callable[[Any], Any] = click.option(
     "--names", type=FILE, help="The CSV that invite made: tells who has not taken a ticket."
 )
 
 
 def refuse_late(survey: Survey) -> None:
     """Raise StoreError if a survey of two phases is already in its second phase."""
-    if reason := too_late(survey, now()):
+    if reason := ticket_refusal(survey, now()):
         raise StoreError(reason)
 
 
-def said_how_many(count: int | None, names: Path | None) -> None:
+def check_count(count: int | None, names: Path | None) -> None:
     """Raise UsageError unless the call has a number of invitations or a list of names."""
     if names is None and count is None:
         raise click.UsageError("say how many with --count, or for whom with --names")
 
 
-def make(file: TicketFile, slug: str, address: str, digest: str, count: int | None, names: Path | None) -> None:
+def print_invitations(
+    file: TicketFile, slug: str, address: str, digest: str, count: int | None, names: Path | None
+) -> None:
     """Create invitations, and print one link a line, or a CSV of names and links.
 
     Raise ClickException if the list is empty or does not match `count`.
     """
-    people = [line.strip() for line in text_of(names).splitlines() if line.strip()] if names else []
+    people = [line.strip() for line in read_text(names).splitlines() if line.strip()] if names else []
     if names is not None and not people:
         raise click.ClickException(f"{names} has no names; write one a line")
     if names is not None and count not in (None, len(people)):
         raise click.ClickException(f"{names} has {len(people)} names, and --count says {count}; leave --count out")
-    with waiting("Making invitations"):
+    with show_status("Making invitations"):
         codes = invite(file, slug, count or len(people))
-    links = [link(address, code, digest) for code in codes]
-    click.echo(as_csv(people, links) if names else "".join(f"{url}\n" for url in links), nl=False)
+    links = [format_link(address, code, digest) for code in codes]
+    click.echo(format_csv(people, links) if names else "".join(f"{url}\n" for url in links), nl=False)
 
 
-def show(file: TicketFile, digest: str, as_json: bool, names: Path | None) -> None:
+def print_status(file: TicketFile, digest: str, as_json: bool, names: Path | None) -> None:
     """Print how many people were invited and have taken a ticket: exact, for the inviting party only."""
-    status = invited(file, digest)
-    absentees = absent(file, digest, text_of(names)) if names else None
+    status = invitation_status(file, digest)
+    absentees = names_without_ticket(file, digest, read_text(names)) if names else None
     if as_json:
         extra = {} if absentees is None else {"names": absentees}
         click.echo(json.dumps(status._asdict() | extra, ensure_ascii=False))
         return
-    click.echo(_stand(status.invited, status.taken))
+    click.echo(_format_status(status.invited, status.taken))
     if status.not_taken and absentees is None:
         click.echo("not taken yet, by the SHA-256 of their codes; --names links.csv tells who they are:")
     for absentee in status.not_taken if absentees is None else absentees:
         click.echo(absentee)
 
 
-def _stand(invited: int, taken: int) -> str:
-    return f"{invited} invited, {taken} {'has' if taken == 1 else 'have'} taken a ticket"
+def _format_status(invitation_count: int, ticket_count: int) -> str:
+    return f"{invitation_count} invited, {ticket_count} {'has' if ticket_count == 1 else 'have'} taken a ticket"
 
 
-def _show_study(file: TicketFile, groups: Sequence[Published], as_json: bool) -> None:
+def _print_study_status(file: TicketFile, groups: Sequence[PublishedSurvey], as_json: bool) -> None:
     """Print the number of invitations and tickets of each group of a study, and of all groups."""
-    by_group = [(group.survey.slug, invited(file, group.survey.digest)) for group in groups]
+    by_group = [(group.survey.slug, invitation_status(file, group.survey.digest)) for group in groups]
     total = sum(status.invited for _, status in by_group), sum(status.taken for _, status in by_group)
     if as_json:
         groups_document = {slug: {"invited": status.invited, "taken": status.taken} for slug, status in by_group}
         click.echo(json.dumps({"invited": total[0], "taken": total[1], "groups": groups_document}))
         return
     for slug, status in by_group:
-        click.echo(f"{slug}: {_stand(status.invited, status.taken)}")
-    click.echo(f"all groups: {_stand(*total)}")
+        click.echo(f"{slug}: {_format_status(status.invited, status.taken)}")
+    click.echo(f"all groups: {_format_status(*total)}")
 
 
 @click.command(
     "invite",
     short_help="Make invitations and print their links.",
-    epilog=example("candor survey invite exam --names class.txt --server https://example.org > links.csv"),
+    epilog=format_examples("candor survey invite exam --names class.txt --server https://example.org > links.csv"),
 )
 @SLUG
-@COUNT
-@NAMES
+@COUNT_OPTION
+@NAMES_OPTION
 @server_option(default="", help="Where the survey is, such as https://example.org: links become whole.")
 @click.pass_context
 def invite_command(ctx: click.Context, slug: str, count: int | None, names: Path | None, server: str) -> None:
     """Make invitations and print their links, in no order; only hashes are kept."""
-    said_how_many(count, names)
+    check_count(count, names)
     store = open_db(ctx)
-    published = _by_invitation(find_survey(store, slug))
+    published = _check_by_invitation(find_survey(store, slug))
     if published.state is State.CLOSED:
         raise StoreError(f"{slug} is closed")
     refuse_late(published.survey)
     if not server:
         click.echo("the links lack the host: --server https://example.org makes them whole", err=True)
     file = open_tickets(ctx, store)
-    make(file, slug, f"{server}/s/{slug}", published.survey.digest, count, names)
+    print_invitations(file, slug, f"{server}/s/{slug}", published.survey.digest, count, names)
     store.record(published.owner, slug, "made invitations")
 
 
 @click.command(
     "invited",
     short_help="How many were invited, and who has not come.",
-    epilog=example("candor survey invited exam --names links.csv"),
+    epilog=format_examples("candor survey invited exam --names links.csv"),
 )
 @SLUG
 @click.option("--json", "as_json", is_flag=True, help="For a program.")
-@LISTED
+@LIST_OPTION
 @click.pass_context
 def invited_command(ctx: click.Context, slug: str, as_json: bool, names: Path | None) -> None:
     """How many were invited and have taken a ticket, and the hashes of codes that were not brought, or their names.
@@ -128,13 +130,13 @@ def invited_command(ctx: click.Context, slug: str, as_json: bool, names: Path | 
             raise click.UsageError(
                 f"--names is the list of one group: {', '.join(group.survey.slug for group in groups)}"
             )
-        _show_study(open_tickets(ctx, store), [_by_invitation(group) for group in groups], as_json)
+        _print_study_status(open_tickets(ctx, store), [_check_by_invitation(group) for group in groups], as_json)
         return
-    published = _by_invitation(find_survey(store, slug))
-    show(open_tickets(ctx, store), published.survey.digest, as_json, names)
+    published = _check_by_invitation(find_survey(store, slug))
+    print_status(open_tickets(ctx, store), published.survey.digest, as_json, names)
 
 
-def _by_invitation(published: Published) -> Published:
+def _check_by_invitation(published: PublishedSurvey) -> PublishedSurvey:
     slug, tickets = published.survey.slug, published.survey.tickets
     if tickets is None:
         raise StoreError(f"anybody may answer {slug}; write invitations: true in its file and publish a new version")

@@ -12,23 +12,31 @@ from candor_client.address import Address
 from candor_client.canonical import NAME
 from candor_client.definition import Survey
 from survey_app.authoring.invitation_terms import format_modulus
-from survey_app.cli.invitations import COUNT, LISTED, NAMES, make, refuse_late, said_how_many, show
-from survey_app.cli.serve import listening
-from survey_app.cli.terminal import example
+from survey_app.cli.invitations import (
+    COUNT_OPTION,
+    LIST_OPTION,
+    NAMES_OPTION,
+    check_count,
+    print_invitations,
+    print_status,
+    refuse_late,
+)
+from survey_app.cli.serve import add_server_options
+from survey_app.cli.terminal import format_examples
 from survey_app.invitations.keys import make_key
-from survey_app.store import Kept, StoreError, TicketFile
+from survey_app.store import KeyRecord, StoreError, TicketFile
 from survey_app.web import serve
 
 DEFAULT_FILE = "issuer.db"
 PREFIX = "sqlite:///"
 
 
-@click.group(epilog=example("candor issuer key exam"))
+@click.group(epilog=format_examples("candor issuer key exam"))
 def issuer() -> None:
     """Invite people to a survey of another server, which then never sees an invitation."""
 
 
-def _file(ctx: click.Context) -> TicketFile:
+def _open_file(ctx: click.Context) -> TicketFile:
     url: str = ctx.obj or f"{PREFIX}{DEFAULT_FILE}"
     if not url.startswith(PREFIX) or url == PREFIX:
         raise StoreError(f"{url!r} names no file; write sqlite:///{DEFAULT_FILE}")
@@ -41,8 +49,8 @@ def _file(ctx: click.Context) -> TicketFile:
     return file
 
 
-def _signed_for(file: TicketFile, slug: str) -> Kept:
-    for key in file.living(slug):
+def _find_signing_key(file: TicketFile, slug: str) -> KeyRecord:
+    for key in file.active_keys(slug):
         if key.digest is not None:
             return key
     raise StoreError(f"no definition of {slug} is registered here; candor issuer add URL does that")
@@ -51,7 +59,7 @@ def _signed_for(file: TicketFile, slug: str) -> Kept:
 @issuer.command(
     "key",
     short_help="Make a key for the next definition of SLUG.",
-    epilog=example("candor issuer key exam"),
+    epilog=format_examples("candor issuer key exam"),
 )
 @click.argument("slug")
 @click.pass_context
@@ -60,19 +68,21 @@ def key_command(ctx: click.Context, slug: str) -> None:
     if not NAME.fullmatch(slug):
         raise StoreError(f"{slug!r} is no slug: a to z, 0 to 9, - and _, at most 63 of them")
     key = make_key()
-    _file(ctx).add_key(slug, key)
+    _open_file(ctx).add_key(slug, key)
     click.echo(format_modulus(key.modulus))
     click.echo("for the author's file: invitations: {issuer: https://…, key: the line above}", err=True)
 
 
 @issuer.command(
-    "add", short_help="Register the definition at URL.", epilog=example("candor issuer add https://example.org/s/exam")
+    "add",
+    short_help="Register the definition at URL.",
+    epilog=format_examples("candor issuer add https://example.org/s/exam"),
 )
 @click.argument("url")
 @click.pass_context
 def add_command(ctx: click.Context, url: str) -> None:
     """Register the definition at URL, signed for from now on; the slug's earlier one is signed for no more."""
-    file = _file(ctx)
+    file = _open_file(ctx)
     try:
         address, survey = Address.parse(url), candor_client.fetch(url)
     except candor_client.CandorError as error:
@@ -82,7 +92,7 @@ def add_command(ctx: click.Context, url: str) -> None:
         raise StoreError(f"{survey.slug} names no issuer: its file needs invitations: {{issuer: https://…, key: …}}")
     if not tickets.issuer.startswith("https:") and address.server.startswith("https:"):
         raise StoreError(f"{tickets.issuer} must be https, as the survey is")
-    key = next((key for key in file.living(survey.slug) if key.modulus == tickets.key), None)
+    key = next((key for key in file.active_keys(survey.slug) if key.modulus == tickets.key), None)
     if key is None:
         raise StoreError(f"the key of {survey.slug} was not made here, or is gone; candor issuer key {survey.slug}")
     if key.digest not in (None, survey.digest):
@@ -98,50 +108,54 @@ def add_command(ctx: click.Context, url: str) -> None:
 @issuer.command(
     "invite",
     short_help="Make invitations and print their links.",
-    epilog=example("candor issuer invite exam --count 200 > links.txt"),
+    epilog=format_examples("candor issuer invite exam --count 200 > links.txt"),
 )
 @click.argument("slug")
-@COUNT
-@NAMES
+@COUNT_OPTION
+@NAMES_OPTION
 @click.pass_context
 def invite_command(ctx: click.Context, slug: str, count: int | None, names: Path | None) -> None:
     """Make invitations and print their links, in no order; only hashes are kept."""
-    said_how_many(count, names)
-    file = _file(ctx)
-    key = _signed_for(file, slug)
+    check_count(count, names)
+    file = _open_file(ctx)
+    key = _find_signing_key(file, slug)
     if key.definition is not None:
         refuse_late(Survey.from_stored(key.definition))
-    make(file, slug, key.address or "", key.digest or "", count, names)
+    print_invitations(file, slug, key.address or "", key.digest or "", count, names)
 
 
 @issuer.command(
-    "invited", short_help="How many were invited, and who has not come.", epilog=example("candor issuer invited exam")
+    "invited",
+    short_help="How many were invited, and who has not come.",
+    epilog=format_examples("candor issuer invited exam"),
 )
 @click.argument("slug")
 @click.option("--json", "as_json", is_flag=True, help="For a program.")
-@LISTED
+@LIST_OPTION
 @click.pass_context
 def invited_command(ctx: click.Context, slug: str, as_json: bool, names: Path | None) -> None:
     """How many were invited and have taken a ticket, and the hashes of codes that were not brought, or their names."""
-    file = _file(ctx)
-    show(file, _signed_for(file, slug).digest or "", as_json, names)
+    file = _open_file(ctx)
+    print_status(file, _find_signing_key(file, slug).digest or "", as_json, names)
 
 
-@issuer.command("close", short_help="Sign no more for SLUG, for good.", epilog=example("candor issuer close exam"))
+@issuer.command(
+    "close", short_help="Sign no more for SLUG, for good.", epilog=format_examples("candor issuer close exam")
+)
 @click.argument("slug")
 @click.pass_context
 def close_command(ctx: click.Context, slug: str) -> None:
     """Sign no more for SLUG: destroy its key, and what was kept of the messages that were signed."""
-    file = _file(ctx)
-    file.end(_signed_for(file, slug).digest or "")
+    file = _open_file(ctx)
+    file.destroy_key(_find_signing_key(file, slug).digest or "")
     click.echo(f"no more tickets of {slug} are signed; its key is destroyed")
 
 
-@issuer.command("serve", epilog=example("candor issuer serve --port 8001"))
-@listening
+@issuer.command("serve", epilog=format_examples("candor issuer serve --port 8001"))
+@add_server_options
 @click.pass_context
 def serve_command(ctx: click.Context, host: str, port: int, workers: int, trusted_proxies: int) -> None:
     """Run a server that only gives out tickets."""
-    file = _file(ctx)
+    file = _open_file(ctx)
     file.close()
     serve.serve_issuer(file.path, host, port, workers, trusted_proxies)

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from survey_app.cli.common import DIGEST, SLUG, find_survey, open_db
-from survey_app.cli.terminal import bar, example
+from survey_app.cli.terminal import format_examples, show_progress
 from survey_app.collect.load import LoadError, load
 from survey_app.languages import numbers
 from survey_app.results.parquet import ParquetError
@@ -13,7 +13,9 @@ from survey_app.results.parquet.parquet_reader import find
 
 
 @click.command(
-    "load", short_help="Take in reports from Parquet files.", epilog=example("candor survey load exam exam-bits")
+    "load",
+    short_help="Take in reports from Parquet files.",
+    epilog=format_examples("candor survey load exam exam-bits"),
 )
 @SLUG
 @click.argument("paths", metavar="PATH…", nargs=-1, required=True, type=click.Path(path_type=Path))
@@ -33,13 +35,16 @@ def load_command(ctx: click.Context, slug: str, paths: tuple[Path, ...], digest:
         present = store.snapshot(published).reports
         if present and not yes:
             click.confirm(
-                f"{slug} has {numbers.count(present)} reports already; any of them that are in these files, too, would "
-                f"be counted twice. Add {numbers.count(reports.count)}?",
+                f"{slug} has {numbers.format_count(present)} reports already; any of them that are in these "
+                "files, too, would "
+                f"be counted twice. Add {numbers.format_count(reports.report_count)}?",
                 abort=True,
             )
-        with bar("Loading", reports.count) as progress:
+        with show_progress("Loading", reports.report_count) as progress:
             outcome = load(store, published, reports, progress)
     except (ParquetError, LoadError) as error:
         raise click.ClickException(str(error)) from None
-    duplicates = f"; {numbers.count(outcome.already)} were there already" if outcome.already else ""
-    click.echo(f"{numbers.count(outcome.stored)} reports were added to {slug}{duplicates}")
+    duplicates = (
+        f"; {numbers.format_count(outcome.already_stored)} were there already" if outcome.already_stored else ""
+    )
+    click.echo(f"{numbers.format_count(outcome.stored)} reports were added to {slug}{duplicates}")

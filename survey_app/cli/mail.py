@@ -12,14 +12,14 @@ from typing import Any
 import click
 
 from candor_client.errors import CandorError
-from survey_app.cli.common import FILE, SLUG, find_survey, open_db, open_tickets, server_option, text_of
-from survey_app.cli.terminal import bar, example
+from survey_app.cli.common import FILE, SLUG, find_survey, open_db, open_tickets, read_text, server_option
+from survey_app.cli.terminal import format_examples, show_progress
 from survey_app.invitations.mail import mailing as rounds
-from survey_app.invitations.mail.code_source import Here, Inviting, There
-from survey_app.invitations.mail.message import Letter, letter
-from survey_app.invitations.mail.recipients import ListError, read
-from survey_app.invitations.mail.sent_log import Kept, Sent, beside
-from survey_app.invitations.mail.smtp import PORTS, Post, PostError, Server
+from survey_app.invitations.mail.code_source import CodeSource, LocalCodeSource, RemoteCodeSource
+from survey_app.invitations.mail.message import Letter, compose_letter
+from survey_app.invitations.mail.recipients import ListError, read_recipients
+from survey_app.invitations.mail.sent_log import SentLine, SentLog, log_path
+from survey_app.invitations.mail.smtp import PORTS, Server, SmtpConnection, SmtpError
 
 TOKEN = "CANDOR_TOKEN"  # noqa: S105 — the name of a variable
 OPTIONS = (
@@ -46,7 +46,7 @@ OPTIONS = (
 )  # fmt: skip
 
 
-def _options(command: Callable[..., None]) -> Callable[..., None]:
+def _add_options(command: Callable[..., None]) -> Callable[..., None]:
     for option in reversed(OPTIONS):
         command = option(command)
     return command
@@ -55,16 +55,16 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
 @click.command(
     "mail",
     short_help="Send invitations or reminders.",
-    epilog=example(
+    epilog=format_examples(
         "candor survey mail exam people.csv --server https://example.org --from ada@example.org",
         "candor survey mail exam people.csv --server https://example.org --from ada@example.org --send",
     ),
 )
 @SLUG
 @click.argument("listed", metavar="LIST.csv", type=FILE)
-@_options
+@_add_options
 @click.pass_context
-def mail_command(ctx: click.Context, /, slug: str, listed: Path, **said: Any) -> None:
+def mail_command(ctx: click.Context, /, slug: str, listed: Path, **options: Any) -> None:
     """Send invitations, or reminders, to the people of LIST.csv (name,email), from this machine.
 
     Without --send it tells how many would get what, shows one message, and sends and makes nothing. With it, each
@@ -72,49 +72,53 @@ def mail_command(ctx: click.Context, /, slug: str, listed: Path, **said: Any) ->
     survey's server learns no name and no address.
     """
     try:
-        with _alone(listed):
-            _mail(ctx, slug, listed, **said)
+        with _lock_list(listed):
+            _prepare_and_send(ctx, slug, listed, **options)
     except ListError as error:
         raise click.ClickException(f"{listed}: {error}" if str(error).startswith("line ") else str(error)) from None
-    except (CandorError, PostError) as error:
+    except (CandorError, SmtpError) as error:
         raise click.ClickException(str(error)) from None
 
 
-def _mail(ctx: click.Context, slug: str, listed: Path, *, server: str, really: bool, **said: Any) -> None:
-    people = read(listed.read_bytes())
-    for sentence in people.left_out:
+def _prepare_and_send(
+    ctx: click.Context, slug: str, listed: Path, *, server: str, really: bool, **options: Any
+) -> None:
+    people = read_recipients(listed.read_bytes())
+    for sentence in people.duplicates:
         click.echo(sentence, err=True)
-    source = _inviting(ctx, slug, server, said["token_file"])
-    log = Kept(beside(listed, slug))
-    lines = rounds.lines_of(people.everybody, log)
-    remind, retry_unsure = said["remind"], said["again_unsure"]
+    source = _find_code_source(ctx, slug, server, options["token_file"])
+    log = SentLog(log_path(listed, slug))
+    lines = rounds.merge_log(people.people, log)
+    remind, retry_unsure = options["remind"], options["again_unsure"]
     if not remind and any(line.person.link and not line.invited for line in lines):
-        rounds.check_links(lines, source.not_taken())
+        rounds.check_links(lines, source.unused_hashes())
     plan = (
-        rounds.reminders(lines, source.not_taken(), timedelta(days=said["wait_days"]), again=retry_unsure)
+        rounds.plan_reminders(lines, source.unused_hashes(), timedelta(days=options["wait_days"]), again=retry_unsure)
         if remind
-        else rounds.invitations(lines, again=retry_unsure)
+        else rounds.plan_invitations(lines, again=retry_unsure)
     )
-    template = text_of(said["template"]) if said["template"] else ""
-    form_letter = letter(source.survey, said["sender"], remind=remind, subject=said["subject"], template=template)
-    _tell(plan, log)
-    if not plan.now:
+    template = read_text(options["template"]) if options["template"] else ""
+    form_letter = compose_letter(
+        source.survey, options["sender"], remind=remind, subject=options["subject"], template=template
+    )
+    _print_plan(plan, log)
+    if not plan.recipients:
         return
     if not really:
-        _show(plan.now[0], form_letter, f"{server}/s/{slug}#code=…&sha256={source.survey.digest}")
-        click.echo(f"\nnothing was sent; add --send to send {_messages(len(plan.now))}")
+        _print_sample(plan.recipients[0], form_letter, f"{server}/s/{slug}#code=…&sha256={source.survey.digest}")
+        click.echo(f"\nnothing was sent; add --send to send {_format_messages(len(plan.recipients))}")
         return
-    post = Post(_smtp(said), form_letter.sender.addr_spec)
+    post = SmtpConnection(_parse_smtp(options), form_letter.sender.addr_spec)
     post.connect()  # before codes are made
     try:
         rounds.prepare(plan, lines, log, source, server)
-        _send(plan, log, form_letter, post, said["per_minute"])
+        _send_messages(plan, log, form_letter, post, options["per_minute"])
     finally:
         post.close()
 
 
 @contextmanager
-def _alone(listed: Path) -> Iterator[None]:
+def _lock_list(listed: Path) -> Iterator[None]:
     """Lock the list: two simultaneous runs would write to people twice. Raise ClickException if it is locked."""
     with listed.open("rb") as file:
         try:
@@ -124,34 +128,34 @@ def _alone(listed: Path) -> Iterator[None]:
         yield
 
 
-def _inviting(ctx: click.Context, slug: str, server: str, token_file: Path | None) -> Inviting:
-    token = text_of(token_file).strip() if token_file else os.environ.get(TOKEN, "")
+def _find_code_source(ctx: click.Context, slug: str, server: str, token_file: Path | None) -> CodeSource:
+    token = read_text(token_file).strip() if token_file else os.environ.get(TOKEN, "")
     if token:
-        return There(server, slug, token)
+        return RemoteCodeSource(server, slug, token)
     store = open_db(ctx)
-    return Here(find_survey(store, slug), open_tickets(ctx, store))
+    return LocalCodeSource(find_survey(store, slug), open_tickets(ctx, store))
 
 
-def _smtp(said: dict[str, Any]) -> Server:
-    if not said["smtp"]:
+def _parse_smtp(options: dict[str, Any]) -> Server:
+    if not options["smtp"]:
         raise click.UsageError("say which SMTP server sends them: --smtp HOST, or CANDOR_SMTP")
-    host, _, port = said["smtp"].partition(":")
+    host, _, port = options["smtp"].partition(":")
     if port and not (port.isascii() and port.isdigit() and 0 < int(port[:6]) < 65536):
-        raise click.UsageError(f"--smtp {said['smtp']}: write HOST or HOST:PORT")
-    security, file = said["security"], said["password_file"]
-    password = text_of(file).rstrip("\r\n") if file else ""
-    return Server(host, int(port) if port else PORTS[security], security, said["user"], password)
+        raise click.UsageError(f"--smtp {options['smtp']}: write HOST or HOST:PORT")
+    security, file = options["security"], options["password_file"]
+    password = read_text(file).rstrip("\r\n") if file else ""
+    return Server(host, int(port) if port else PORTS[security], security, options["user"], password)
 
 
-def _messages(count: int) -> str:
+def _format_messages(count: int) -> str:
     return f"{count} message{'s' * (count != 1)}"
 
 
-def _tell(plan: rounds.Plan, kept: Kept) -> None:
+def _print_plan(plan: rounds.Plan, sent_log: SentLog) -> None:
     noun = "a reminder" if plan.kind == "reminded" else "an invitation"
-    click.echo(f"{len(plan.now)} would get {noun}" if plan.now else f"nobody gets {noun}")
+    click.echo(f"{len(plan.recipients)} would get {noun}" if plan.recipients else f"nobody gets {noun}")
     for count, reason in (
-        (plan.have_it, "have theirs already"),
+        (plan.already_sent, "have theirs already"),
         (plan.taken, "have taken a ticket"),
         (plan.too_soon, "were written to lately (--wait-days)"),
         (plan.never, "were never invited: run it without --remind"),
@@ -161,43 +165,47 @@ def _tell(plan: rounds.Plan, kept: Kept) -> None:
     if plan.unsure:
         click.echo(f"{len(plan.unsure)} may have it or not; the connection was lost over it (--again-unsure):")
         for line in plan.unsure:
-            click.echo(f"  {_named(line)}")
-    if kept.lines:
-        click.echo(f"who has which link is in {kept.path}")
+            click.echo(f"  {_format_recipient(line)}")
+    if sent_log.lines:
+        click.echo(f"who has which link is in {sent_log.path}")
 
 
-def _named(line: Sent) -> str:
+def _format_recipient(line: SentLine) -> str:
     return f"{line.person.name} <{line.person.email}>".strip()
 
 
-def _show(line: Sent, written: Letter, link: str) -> None:
+def _print_sample(line: SentLine, form_letter: Letter, link: str) -> None:
     person = line.person._replace(link=line.person.link or link)
-    message = written.to(person)
+    message = form_letter.compose_for(person)
     click.echo("\none of them:\n")
     for header in ("From", "To", "Subject"):
         click.echo(f"{header}: {message[header]}")
     click.echo("\n" + message.get_content().replace("\r\n", "\n"), nl=False)
 
 
-def _send(plan: rounds.Plan, kept: Kept, written: Letter, post: Post, per_minute: int | None) -> None:
+def _send_messages(
+    plan: rounds.Plan, sent_log: SentLog, form_letter: Letter, post: SmtpConnection, per_minute: int | None
+) -> None:
     def pause() -> None:
         if per_minute:
             time.sleep(60 / per_minute)
 
-    faults: list[rounds.Outcome] = []
+    faults: list[rounds.Delivery] = []
     sent_count = 0
     try:
-        with bar("Sending", len(plan.now)) as progress:
-            for outcome in rounds.send(plan, kept, written, post, pause):
+        with show_progress("Sending", len(plan.recipients)) as progress:
+            for outcome in rounds.send(plan, sent_log, form_letter, post, pause):
                 progress(1)
                 if outcome.fault:
                     faults.append(outcome)
                 else:
                     sent_count += 1
     finally:
-        click.echo(f"{_messages(sent_count)} sent; who has which link is in {kept.path}, which is yours to keep")
+        click.echo(
+            f"{_format_messages(sent_count)} sent; who has which link is in {sent_log.path}, which is yours to keep"
+        )
         for outcome in faults:
             state = "may have it or not, the connection was lost" if outcome.unsure else "did not get it"
-            click.echo(f"  {_named(outcome.line)} {state}: {outcome.fault}")
+            click.echo(f"  {_format_recipient(outcome.line)} {state}: {outcome.fault}")
     if faults:
         raise click.ClickException("not everybody got it; repeat the command to try again with those who did not")

@@ -24,7 +24,7 @@ def check_free(files: list[Path], force: bool) -> None:
 
 
 @contextmanager
-def whole(file: Path) -> Iterator[BinaryIO]:
+def write_atomically(file: Path) -> Iterator[BinaryIO]:
     """Yield a temporary file, readable by its owner alone, and rename it to `file` once all of it is on disk."""
     handle, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
     try:
@@ -54,7 +54,7 @@ def check_free_folder(folder: Path, force: bool) -> None:
 
 
 @contextmanager
-def whole_folder(folder: Path, force: bool) -> Iterator[Path]:
+def write_folder_atomically(folder: Path, force: bool) -> Iterator[Path]:
     """Yield a temporary folder, and rename it to `folder` once all files in it are on disk; for its owner alone."""
     temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:

@@ -13,22 +13,22 @@ import msgspec
 from candor_client.types import TypeName
 from survey_app.authoring.ask import Ask
 from survey_app.authoring.yaml_source import AuthoringError
-from survey_app.cli.common import FILE, all_faults
-from survey_app.cli.terminal import example, waiting
+from survey_app.cli.common import FILE, format_faults
+from survey_app.cli.terminal import format_examples, show_status
 from survey_app.kinds.assumptions import Guess, PlanError
 from survey_app.plan.central_model import DELTA
-from survey_app.plan.epsilon_guide import table
-from survey_app.plan.plan_text import guidance_page, single_page, survey_page
+from survey_app.plan.epsilon_guide import list_levels
+from survey_app.plan.plan_text import render_guidance, render_question_plan, render_survey_plan
 from survey_app.plan.question_plan import has_range, make_question, needs_options, plan_question
 from survey_app.plan.report_variance import Target
 from survey_app.plan.survey_plan import DEFAULT, plan_survey
 from survey_app.plan.target import Settings
 
 TYPES = tuple(name.value for name in TypeName)
-OPTIONED = tuple(filter(needs_options, TYPES))
+TYPES_WITH_OPTIONS = tuple(filter(needs_options, TYPES))
 
 
-def _loss(_: click.Context, __: click.Parameter, value: str | None) -> Decimal | None:
+def _parse_epsilon(_: click.Context, __: click.Parameter, value: str | None) -> Decimal | None:
     """Parse an ε: a decimal, or a logarithm such as ln3. Raise BadParameter unless it is positive."""
     if value is None:
         return None
@@ -42,7 +42,7 @@ def _loss(_: click.Context, __: click.Parameter, value: str | None) -> Decimal |
     return epsilon
 
 
-def _part(_: click.Context, __: click.Parameter, value: str | None) -> float | None:
+def _parse_fraction(_: click.Context, __: click.Parameter, value: str | None) -> float | None:
     """Parse a fraction: 0.05 or 5%. Raise BadParameter unless it is between 0 and 1."""
     if value is None:
         return None
@@ -56,7 +56,7 @@ def _part(_: click.Context, __: click.Parameter, value: str | None) -> float | N
     return fraction
 
 
-def _number(_: click.Context, __: click.Parameter, value: str | None) -> Decimal | None:
+def _parse_number(_: click.Context, __: click.Parameter, value: str | None) -> Decimal | None:
     """Parse a decimal. Raise BadParameter if it is larger or smaller than numbers of questions can be."""
     if value is None:
         return None
@@ -69,13 +69,17 @@ def _number(_: click.Context, __: click.Parameter, value: str | None) -> Decimal
     return Decimal(f"{number:f}")
 
 
-def _share_or_mean(ctx: click.Context, param: click.Parameter, value: str | None) -> Decimal | float | None:
+def _parse_share_or_mean(ctx: click.Context, param: click.Parameter, value: str | None) -> Decimal | float | None:
     """Parse a number, or a fraction if it is in percent."""
-    return _part(ctx, param, value) if value and value.strip().endswith("%") else _number(ctx, param, value)
+    return (
+        _parse_fraction(ctx, param, value)
+        if value and value.strip().endswith("%")
+        else _parse_number(ctx, param, value)
+    )
 
 
 @dataclass(frozen=True)
-class Wanted:
+class PlanRequest:
     """The options of the command, each under the name of its parameter."""
 
     respondents: int | None
@@ -105,40 +109,49 @@ class Wanted:
     as_json: bool
 
 
-COUNT = click.IntRange(2, 10**12)
+RESPONDENT_COUNT = click.IntRange(2, 10**12)
 
 
 @click.command(
     "plan",
-    epilog=example("candor plan exam.yaml --respondents 1200", "candor plan --epsilon ln3 --margin 5% --share 20%"),
+    epilog=format_examples(
+        "candor plan exam.yaml --respondents 1200", "candor plan --epsilon ln3 --margin 5% --share 20%"
+    ),
 )
 @click.argument("file", type=FILE, required=False)
-@click.option("--respondents", type=COUNT, help="How many will answer; 1000 with a FILE, unless said.")
+@click.option("--respondents", type=RESPONDENT_COUNT, help="How many will answer; 1000 with a FILE, unless said.")
 @click.option(
     "--margin",
-    callback=_part,
+    callback=_parse_fraction,
     metavar="PART",
     help="The wanted margin, as a part of the possible range; 0.05 with a FILE.",
 )
-@click.option("--confidence", callback=_part, metavar="PART", default="0.95", show_default=True, help="Of intervals.")
-@click.option("--population", type=COUNT, help="How many people there are in all; many, unless said.")
-@click.option("--sample", is_flag=True, help="Estimates about the respondents themselves, not a population.")
-@click.option("--share", callback=_part, metavar="PART", help="The share of a yes, or of an option, to plan for.")
 @click.option(
-    "--mean", callback=_number, metavar="X", help="Numbers: their mean; with neither mean nor sd, spread evenly."
+    "--confidence", callback=_parse_fraction, metavar="PART", default="0.95", show_default=True, help="Of intervals."
 )
-@click.option("--sd", callback=_number, metavar="X", help="Numbers: their standard deviation.")
-@click.option("--power", callback=_part, metavar="PART", default="0.8", show_default=True, help="Of tests.")
+@click.option("--population", type=RESPONDENT_COUNT, help="How many people there are in all; many, unless said.")
+@click.option("--sample", is_flag=True, help="Estimates about the respondents themselves, not a population.")
+@click.option(
+    "--share", callback=_parse_fraction, metavar="PART", help="The share of a yes, or of an option, to plan for."
+)
+@click.option(
+    "--mean", callback=_parse_number, metavar="X", help="Numbers: their mean; with neither mean nor sd, spread evenly."
+)
+@click.option("--sd", callback=_parse_number, metavar="X", help="Numbers: their standard deviation.")
+@click.option("--power", callback=_parse_fraction, metavar="PART", default="0.8", show_default=True, help="Of tests.")
 @click.option("--cross", multiple=True, metavar="A,B", help="With a FILE: questions to randomize together or apart.")
 @click.option(
-    "--epsilon", callback=_loss, metavar="E", help="Instead of a FILE: the ε of one question, such as 1 or ln3."
+    "--epsilon",
+    callback=_parse_epsilon,
+    metavar="E",
+    help="Instead of a FILE: the ε of one question, such as 1 or ln3.",
 )
 @click.option("--type", "kind", type=click.Choice(TYPES), help="The type of that question; yes_no unless said.")
 @click.option("--options", type=click.IntRange(2, 100_000), help="How many options or points it has.")
 @click.option("--optional", is_flag=True, help="It may be skipped; one in ten does.")
-@click.option("--min", "low", callback=_number, metavar="X", help="The smallest number; 0 unless said.")
-@click.option("--max", "high", callback=_number, metavar="X", help="The largest number; 100 unless said.")
-@click.option("--step", callback=_number, metavar="X", help="The step between numbers; 1 unless said.")
+@click.option("--min", "low", callback=_parse_number, metavar="X", help="The smallest number; 0 unless said.")
+@click.option("--max", "high", callback=_parse_number, metavar="X", help="The largest number; 100 unless said.")
+@click.option("--step", callback=_parse_number, metavar="X", help="The step between numbers; 1 unless said.")
 @click.option(
     "--bins",
     "bin_count",
@@ -155,12 +168,15 @@ COUNT = click.IntRange(2, 10**12)
 )
 @click.option(
     "--against",
-    callback=_share_or_mean,
+    callback=_parse_share_or_mean,
     metavar="X",
     help="The share or mean of a second group, to be told from the first.",
 )
 @click.option(
-    "--delta", callback=_part, metavar="PART", help="δ of the central Gaussian beside it; 0.000001 unless said."
+    "--delta",
+    callback=_parse_fraction,
+    metavar="PART",
+    help="δ of the central Gaussian beside it; 0.000001 unless said.",
 )
 @click.option("--guidance", is_flag=True, help="What levels of ε cost and mean, and nothing else.")
 @click.option("--json", "as_json", is_flag=True, help="For a program.")
@@ -174,14 +190,14 @@ def plan_command(ctx: click.Context, /, file: Path | None, **options: Any) -> No
     option_names = {
         name for name in options if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
     }
-    _check_together(file, option_names)
-    request = Wanted(**options)
+    _check_combination(file, option_names)
+    request = PlanRequest(**options)
     try:
         if request.guidance:
-            levels = table()
-            click.echo(_json(levels) if request.as_json else guidance_page(levels))
+            levels = list_levels()
+            click.echo(_to_json(levels) if request.as_json else render_guidance(levels))
         elif file:
-            with waiting("Planning"):
+            with show_status("Planning"):
                 text = _plan_file(file, request)
             click.echo(text)
         elif request.epsilon is not None:
@@ -197,13 +213,13 @@ ONE_QUESTION = (
 NUMBERS = ("low", "high", "step", "bin_count", "mechanism", "mean", "sd")
 
 
-def _check_together(file: Path | None, given: set[str]) -> None:
+def _check_combination(file: Path | None, option_names: set[str]) -> None:
     """Raise UsageError if the options do not fit together, with a sentence about the options that do."""
-    if "guidance" in given:
-        if file or given - {"guidance", "as_json"}:
+    if "guidance" in option_names:
+        if file or option_names - {"guidance", "as_json"}:
             raise click.UsageError("--guidance stands alone: it takes no FILE and no other option but --json.")
         return
-    question_options = [name for name in ONE_QUESTION if name in given]
+    question_options = [name for name in ONE_QUESTION if name in option_names]
     if file:
         if question_options == ["against"]:
             raise click.UsageError(
@@ -212,92 +228,94 @@ def _check_together(file: Path | None, given: set[str]) -> None:
             )
         if question_options:
             raise click.UsageError(
-                f"{_named(question_options[0])} is for one question without a FILE; the file says it all."
+                f"{_option_name(question_options[0])} is for one question without a FILE; the file says it all."
             )
-    elif "epsilon" not in given:
+    elif "epsilon" not in option_names:
         raise click.UsageError("Name a survey FILE, or give --epsilon with --margin or --respondents.")
-    elif "cross" in given:
+    elif "cross" in option_names:
         raise click.UsageError("--cross is for the questions of a FILE.")
-    elif ("margin" in given) == ("respondents" in given):
-        both = "margin" in given
+    elif ("margin" in option_names) == ("respondents" in option_names):
+        both = "margin" in option_names
         raise click.UsageError(
             "--margin and --respondents follow from each other: give only one."
             if both
             else "Give --margin, to learn how many respondents it takes, or --respondents, to learn their margin."
         )
-    if {"sample", "population"} <= given:
+    if {"sample", "population"} <= option_names:
         raise click.UsageError(
             "--sample is about the respondents alone, --population about more people: give only one."
         )
 
 
-def _named(name: str) -> str:
+def _option_name(name: str) -> str:
     return {"kind": "--type", "low": "--min", "high": "--max", "bin_count": "--bins"}.get(name, f"--{name}")
 
 
-def _settings(wanted: Wanted, respondents: int | None, margin: float | None) -> Settings:
+def _make_settings(request: PlanRequest, respondents: int | None, margin: float | None) -> Settings:
     return Settings(
         respondents=respondents,
         margin=margin,
-        confidence=wanted.confidence,
-        power=wanted.power,
-        target=Target(wanted.population, wanted.sample),
-        guess=Guess(wanted.share, _float(wanted.mean), _float(wanted.sd)),
-        delta=wanted.delta or DELTA,
+        confidence=request.confidence,
+        power=request.power,
+        target=Target(request.population, request.sample),
+        guess=Guess(request.share, _to_float(request.mean), _to_float(request.sd)),
+        delta=request.delta or DELTA,
     )
 
 
-def _float(value: Decimal | float | None) -> float | None:
+def _to_float(value: Decimal | float | None) -> float | None:
     return None if value is None else float(value)
 
 
-def _plan_file(file: Path, wanted: Wanted) -> str:
-    default_respondents = min(DEFAULT.respondents or 0, wanted.population or math.inf)
-    settings = _settings(wanted, wanted.respondents or int(default_respondents), wanted.margin or DEFAULT.margin)
-    crosses = [[name.strip() for name in pair.split(",")] for pair in wanted.cross]
+def _plan_file(file: Path, request: PlanRequest) -> str:
+    default_respondents = min(DEFAULT.respondents or 0, request.population or math.inf)
+    settings = _make_settings(
+        request, request.respondents or int(default_respondents), request.margin or DEFAULT.margin
+    )
+    crosses = [[name.strip() for name in pair.split(",")] for pair in request.cross]
     try:
         plan = plan_survey(file.read_bytes(), settings, json_file=file.suffix == ".json", cross=crosses)
     except AuthoringError as error:
-        raise click.ClickException(f"{file}: {all_faults(file, error)}") from None
-    return _json(plan) if wanted.as_json else survey_page(plan)
+        raise click.ClickException(f"{file}: {format_faults(file, error)}") from None
+    return _to_json(plan) if request.as_json else render_survey_plan(plan)
 
 
-def _plan_question(wanted: Wanted, epsilon: Decimal, given: set[str]) -> None:
-    kind = wanted.kind or "yes_no"
-    if kind in OPTIONED and "options" not in given:
+def _plan_question(request: PlanRequest, epsilon: Decimal, option_names: set[str]) -> None:
+    kind = request.kind or "yes_no"
+    if kind in TYPES_WITH_OPTIONS and "options" not in option_names:
         raise click.UsageError(f"--type {kind} needs --options, the number of its options.")
-    if kind not in OPTIONED and "options" in given:
-        raise click.UsageError(f"--options is for {', '.join(OPTIONED)}; --type is {kind}.")
-    stray = [name for name in NUMBERS if name in given]
+    if kind not in TYPES_WITH_OPTIONS and "options" in option_names:
+        raise click.UsageError(f"--options is for {', '.join(TYPES_WITH_OPTIONS)}; --type is {kind}.")
+    stray = [name for name in NUMBERS if name in option_names]
     if stray and not has_range(kind):
-        raise click.UsageError(f"{_named(stray[0])} is for numbers: add --type number, or leave it out.")
-    if {"bin_count", "mechanism"} <= given:
+        raise click.UsageError(f"{_option_name(stray[0])} is for numbers: add --type number, or leave it out.")
+    if {"bin_count", "mechanism"} <= option_names:
         raise click.UsageError("--bins and --mechanism laplace are two ways to ask for a number: give only one.")
-    is_mean = has_range(kind) and "bin_count" not in given
-    if is_mean and "share" in given:
+    is_mean = has_range(kind) and "bin_count" not in option_names
+    if is_mean and "share" in option_names:
         raise click.UsageError("--share is for shares; for the mean of a number give --mean and --sd.")
-    if is_mean and isinstance(wanted.against, float):
+    if is_mean and isinstance(request.against, float):
         raise click.UsageError("--against is a mean here, such as 30, and not a share.")
     question = make_question(
         kind,
-        options=wanted.options,
-        bins=wanted.bin_count,
-        low=Decimal(0) if wanted.low is None else wanted.low,
-        high=Decimal(100) if wanted.high is None else wanted.high,
-        step=Decimal(1) if wanted.step is None else wanted.step,
-        optional=wanted.optional,
+        options=request.options,
+        bins=request.bin_count,
+        low=Decimal(0) if request.low is None else request.low,
+        high=Decimal(100) if request.high is None else request.high,
+        step=Decimal(1) if request.step is None else request.step,
+        optional=request.optional,
     )
     plan = plan_question(
         question,
         epsilon,
-        _settings(wanted, wanted.respondents, wanted.margin),
-        laplace=wanted.mechanism is not None,
-        questions=wanted.questions or 1,
-        ask=Ask(wanted.ask),
-        against=_float(wanted.against),
+        _make_settings(request, request.respondents, request.margin),
+        laplace=request.mechanism is not None,
+        questions=request.questions or 1,
+        ask=Ask(request.ask),
+        against=_to_float(request.against),
     )
-    click.echo(_json(plan) if wanted.as_json else single_page(plan))
+    click.echo(_to_json(plan) if request.as_json else render_question_plan(plan))
 
 
-def _json(plan: Any) -> str:
+def _to_json(plan: Any) -> str:
     return json.dumps(msgspec.to_builtins(plan), indent=1, ensure_ascii=False)

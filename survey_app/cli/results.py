@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from candor_client.question import Question
-from survey_app.assure.manipulation import suspicions
+from survey_app.assure.manipulation import describe_manipulation
 from survey_app.cli.common import (
     DIGEST,
     FILE,
@@ -20,26 +20,26 @@ from survey_app.cli.common import (
     find_survey,
     open_db,
     open_tickets,
+    read_mapping,
     warn_if_withheld,
-    yaml_of,
 )
-from survey_app.cli.terminal import bar, example
+from survey_app.cli.terminal import format_examples, show_progress
 from survey_app.estimate.contingency import PairError
 from survey_app.estimate.group_estimates import GroupsError
 from survey_app.estimate.intervals import LEAST_CONFIDENCE, MOST_CONFIDENCE, Options
 from survey_app.estimate.regression import FitError
-from survey_app.invitations.codes import counted
+from survey_app.invitations.codes import add_invitation_counts
 from survey_app.kinds import kind_of
-from survey_app.languages.plain_text import wrapped
-from survey_app.results.crosstab_document import crosstab_document
-from survey_app.results.csv_table import crosstab_table, csv_text, regression_table, results_table, study_table
-from survey_app.results.export import watched
-from survey_app.results.group_document import Study, groups_document, study_document
-from survey_app.results.regression_document import named_outcome, regression_on_groups, regression_on_questions
-from survey_app.results.results_text import crosstab_text, regression_text, results_text, study_text
+from survey_app.languages.plain_text import wrap_sentence
+from survey_app.results.crosstab_document import make_crosstab
+from survey_app.results.csv_table import crosstab_table, format_csv, regression_table, results_table, study_table
+from survey_app.results.export import report_progress
+from survey_app.results.group_document import Study, compare_groups, make_study
+from survey_app.results.regression_document import parse_outcome, regress_on_groups, regress_on_questions
+from survey_app.results.results_text import format_crosstab, format_regression, format_results, format_study
 from survey_app.results.row_order import main_answer
 from survey_app.results.survey_document import Results, results
-from survey_app.store import Published, State, Store
+from survey_app.store import PublishedSurvey, State, Store
 from survey_app.tally import Bits, Tally
 
 CONFIDENCE: Callable[[Any], Any] = click.option(
@@ -54,16 +54,16 @@ SIMULTANEOUS: Callable[[Any], Any] = click.option(
 )
 
 
-def forms(command: Any) -> Any:
+def add_format_options(command: Any) -> Any:
     """Add the options --json and --csv to a command."""
     spreadsheet = click.option("--csv", "as_csv", is_flag=True, help="For a spreadsheet.")
     return click.option("--json", "as_json", is_flag=True, help="For a program.")(spreadsheet(command))
 
 
-@click.command("results", epilog=example("candor results exam --total 'help=notes|phone'"))
+@click.command("results", epilog=format_examples("candor results exam --total 'help=notes|phone'"))
 @SLUGS
 @DIGEST
-@forms
+@add_format_options
 @CONFIDENCE
 @SIMULTANEOUS
 @click.option("--narrow", is_flag=True, help="Wilson's intervals: narrower, right on average, not guaranteed.")
@@ -80,10 +80,10 @@ def results_command(
     as_csv: bool,
     totals: tuple[str, ...],
     weights: Path | None,
-    **wanted: Any,
+    **interval_options: Any,
 ) -> None:
     """Estimates with intervals, in steps of twenty reports: of a survey, of a study, or of surveys side by side."""
-    form, store, options = _form(as_json, as_csv), open_db(ctx), Options(**wanted)
+    form, store, options = _choose_format(as_json, as_csv), open_db(ctx), Options(**interval_options)
     if len(set(slugs)) < len(slugs):
         raise click.UsageError("a survey is named twice; name each once")
     members = find_study(store, slugs[0], digest) if len(slugs) == 1 else []
@@ -101,48 +101,48 @@ def results_command(
     if len(surveys) == 1:
         if weights:
             raise click.ClickException(f"--weights is for several surveys, and {slugs[0]} is one; leave it out")
-        estimates = results(surveys[0].survey, tallies[0], options, _totals(surveys[0], totals))
-        document: Results | Study = counted(estimates, store, open_tickets(ctx, store), surveys[0])
+        estimates = results(surveys[0].survey, tallies[0], options, _parse_totals(surveys[0], totals))
+        document: Results | Study = add_invitation_counts(estimates, store, open_tickets(ctx, store), surveys[0])
     else:
         if totals:
             raise click.ClickException("--total is for one survey; name one, or leave it out")
         groups = list(zip((published.survey for published in surveys), tallies, strict=True))
         try:
-            weight_by_slug = _mapping(weights)
+            weight_by_slug = _read_numbers(weights)
             if is_study:
                 sizes, final = [published.terms.size for published in surveys], surveys[0].state is State.CLOSED
-                document = study_document(groups, sizes, options, final=final, weights=weight_by_slug)
+                document = make_study(groups, sizes, options, final=final, weights=weight_by_slug)
             else:
-                document = groups_document(groups, options, weight_by_slug)
+                document = compare_groups(groups, options, weight_by_slug)
         except GroupsError as error:
             raise click.ClickException(str(error)) from None
     if form == "json":
-        click.echo(_json(document))
+        click.echo(_to_json(document))
     elif isinstance(document, Study):
         if form == "csv":
-            click.echo(csv_text(study_table([published.survey for published in surveys], document)), nl=False)
+            click.echo(format_csv(study_table([published.survey for published in surveys], document)), nl=False)
         else:
-            click.echo(study_text(surveys[0].survey, document))
+            click.echo(format_study(surveys[0].survey, document))
     elif form == "csv":
-        click.echo(csv_text(results_table(surveys[0].survey, document)), nl=False)
+        click.echo(format_csv(results_table(surveys[0].survey, document)), nl=False)
     else:
-        click.echo(results_text(surveys[0].survey, document))
-        if findings := suspicions(surveys[0].survey, tallies[0]):
+        click.echo(format_results(surveys[0].survey, document))
+        if findings := describe_manipulation(surveys[0].survey, tallies[0]):
             paragraphs = [
                 "Some of these reports cannot be honest, but for one survey of a thousand with each test:",
                 *findings,
             ]
-            click.echo("\n" + "\n".join(line for paragraph in paragraphs for line in wrapped(paragraph)))
+            click.echo("\n" + "\n".join(line for paragraph in paragraphs for line in wrap_sentence(paragraph)))
 
 
-def _form(as_json: bool, as_csv: bool) -> str:
+def _choose_format(as_json: bool, as_csv: bool) -> str:
     """Return the output format: json, csv or text. Raise UsageError if both options are given."""
     if as_json and as_csv:
         raise click.UsageError("give --json or --csv, not both")
     return "json" if as_json else "csv" if as_csv else "text"
 
 
-def _json(document: msgspec.Struct) -> str:
+def _to_json(document: msgspec.Struct) -> str:
     return json.dumps(msgspec.to_builtins(document), indent=1)
 
 
@@ -151,15 +151,15 @@ def _check_population(options: Options, reports: int) -> None:
         raise click.ClickException(f"{reports} reports cannot come from a population of {options.population}")
 
 
-def _totals(published: Published, wanted: tuple[str, ...]) -> dict[str, list[list[str]]]:
+def _parse_totals(published: PublishedSurvey, texts: tuple[str, ...]) -> dict[str, list[list[str]]]:
     """Parse the --total options; return lists of options by question. Raise ClickException for an invalid one."""
     totals: dict[str, list[list[str]]] = {}
     questions = {question.id: question for question in published.survey.questions}
-    for text in wanted:
+    for text in texts:
         name, _, rest = text.partition("=")
         labels = rest.split("|")
         question = questions.get(name)
-        if question is None or not _has_totals(question):
+        if question is None or not _has_addable_answers(question):
             raise click.ClickException(
                 f"--total {text!r}: write QUESTION=A|B; the question is a choice, a scale or has bins"
             )
@@ -170,20 +170,20 @@ def _totals(published: Published, wanted: tuple[str, ...]) -> dict[str, list[lis
     return totals
 
 
-def _has_totals(question: Question) -> bool:
+def _has_addable_answers(question: Question) -> bool:
     """Return whether shares of several answers can be added up, and the question has more than two answers."""
     kind = kind_of(question)
     return kind.exclusive and kind.has_shares(question) and not main_answer(question)
 
 
-def _mapping(file: Path | None) -> Any:
+def _read_numbers(file: Path | None) -> Any:
     """Return the mapping in a small YAML or JSON file; None without a file.
 
     Raise ClickException unless its keys are text and all its values are numbers, at most one level deep.
     """
     if file is None:
         return None
-    value = yaml_of(file)
+    value = read_mapping(file)
     if not value or not all(isinstance(key, str) for key in value):
         raise click.ClickException(f"{file}: must map the slug of every survey to what is known of it")
     numbers = [
@@ -195,23 +195,23 @@ def _mapping(file: Path | None) -> Any:
 
 
 @contextmanager
-def _shown(store: Store, published: Published) -> Iterator[tuple[Tally, Iterator[Bits]]]:
+def _open_snapshot(store: Store, published: PublishedSurvey) -> Iterator[tuple[Tally, Iterator[Bits]]]:
     """Yield the tally of a snapshot and the bits behind it, read with a progress bar."""
-    with store.shown(published) as (tally, rows):
-        yield tally, _with_bar(tally.reports, rows)
+    with store.open_snapshot(published) as (tally, rows):
+        yield tally, _track_progress(tally.reports, rows)
 
 
-def _with_bar(length: int, rows: Iterator[Bits]) -> Iterator[Bits]:
-    with bar("Reading reports", length) as progress:
-        yield from watched(rows, progress)
+def _track_progress(length: int, rows: Iterator[Bits]) -> Iterator[Bits]:
+    with show_progress("Reading reports", length) as progress:
+        yield from report_progress(rows, progress)
 
 
-@click.command("crosstab", epilog=example("candor crosstab exam cheated help --csv"))
+@click.command("crosstab", epilog=format_examples("candor crosstab exam cheated help --csv"))
 @SLUG
 @click.argument("rows")
 @click.argument("columns")
 @DIGEST
-@forms
+@add_format_options
 @CONFIDENCE
 @SIMULTANEOUS
 @click.pass_context
@@ -224,35 +224,35 @@ def crosstab_command(
     digest: str | None,
     as_json: bool,
     as_csv: bool,
-    **wanted: Any,
+    **interval_options: Any,
 ) -> None:
     """Two questions at once: cells, shares within rows, differences to the first row, a test of independence.
 
     Two options of one question are named QUESTION:OPTION.
     """
-    form, store = _form(as_json, as_csv), open_db(ctx)
+    form, store = _choose_format(as_json, as_csv), open_db(ctx)
     published = find_survey(store, slug, digest)
     warn_if_withheld(published)
-    options = Options(**wanted)
+    options = Options(**interval_options)
     try:
-        with _shown(store, published) as (tally, bits):
-            document = crosstab_document(published.survey, tally, bits, rows, columns, options)
+        with _open_snapshot(store, published) as (tally, bits):
+            document = make_crosstab(published.survey, tally, bits, rows, columns, options)
     except PairError as error:
         raise click.ClickException(str(error)) from None
     if form == "csv":
-        click.echo(csv_text(crosstab_table(rows, columns, document)), nl=False)
+        click.echo(format_csv(crosstab_table(rows, columns, document)), nl=False)
         return
-    click.echo(_json(document) if form == "json" else crosstab_text(published.survey, document))
+    click.echo(_to_json(document) if form == "json" else format_crosstab(published.survey, document))
 
 
-@click.command("regress", epilog=example("candor regress exam --outcome cheated --on help"))
+@click.command("regress", epilog=format_examples("candor regress exam --outcome cheated --on help"))
 @SLUGS
 @click.option("--outcome", required=True, metavar="QUESTION[=ANSWER]", help="Whose odds to explain; yes unless said.")
 @click.option(
     "--on", "predictors", multiple=True, metavar="QUESTION", help="A question of the same survey; may be repeated."
 )
 @click.option("--covariates", type=FILE, help="JSON or YAML: numbers known of each survey, one for each group.")
-@forms
+@add_format_options
 @CONFIDENCE
 @click.pass_context
 def regress_command(
@@ -266,32 +266,32 @@ def regress_command(
     confidence: float,
 ) -> None:
     """Logistic regression of a randomized answer, through the coins: on groups, or on other randomized answers."""
-    form, store, options = _form(as_json, as_csv), open_db(ctx), Options(confidence)
+    form, store, options = _choose_format(as_json, as_csv), open_db(ctx), Options(confidence)
     surveys = [find_survey(store, slug) for slug in slugs]
     for published in surveys:
         warn_if_withheld(published)
-    question, answer = named_outcome(outcome)
+    question, answer = parse_outcome(outcome)
     if bool(predictors) == bool(covariates):
         raise click.UsageError("give either --on QUESTION, or --covariates FILE")
     try:
         if covariates:
             studies = [(published.survey, store.snapshot(published)) for published in surveys]
-            document = regression_on_groups(studies, question, answer, _covariates(covariates), options)
+            document = regress_on_groups(studies, question, answer, _read_covariates(covariates), options)
         elif len(surveys) == 1:
-            with _shown(store, surveys[0]) as (_, bits):
-                document = regression_on_questions(surveys[0].survey, bits, question, answer, predictors, options)
+            with _open_snapshot(store, surveys[0]) as (_, bits):
+                document = regress_on_questions(surveys[0].survey, bits, question, answer, predictors, options)
         else:
             raise click.UsageError("--on is for one survey; several are compared by --covariates FILE")
     except FitError as error:
         raise click.ClickException(str(error)) from None
     if form == "csv":
-        click.echo(csv_text(regression_table(document)), nl=False)
+        click.echo(format_csv(regression_table(document)), nl=False)
         return
-    click.echo(_json(document) if form == "json" else regression_text(document))
+    click.echo(_to_json(document) if form == "json" else format_regression(document))
 
 
-def _covariates(file: Path) -> Any:
-    value = _mapping(file)
+def _read_covariates(file: Path) -> Any:
+    value = _read_numbers(file)
     if not all(isinstance(covariates, dict) for covariates in value.values()):
         raise click.ClickException(f"{file}: must map every slug to its covariates, for example exam: {{year: 1}}")
     return value

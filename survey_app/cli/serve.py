@@ -10,13 +10,13 @@ import click
 from click.core import ParameterSource
 
 from survey_app.assure.simulation import demo_survey
-from survey_app.cli.common import announce
-from survey_app.cli.terminal import bar, example
+from survey_app.cli.common import announce_new_database
+from survey_app.cli.terminal import format_examples, show_progress
 from survey_app.store import STEP, open_store
 from survey_app.web import DEFAULT_DB, serve
 
 DEMO_DB = "sqlite:///.candor-demo/candor.db"
-LISTENING = (
+SERVER_OPTIONS = (
     click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on."),
     click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="And the port."),
     click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Processes that serve."),
@@ -31,23 +31,23 @@ LISTENING = (
 )
 
 
-def listening(command: Callable[..., None]) -> Callable[..., None]:
+def add_server_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of a server to a command: host, port, workers, trusted proxies."""
-    for option in reversed(LISTENING):
+    for option in reversed(SERVER_OPTIONS):
         command = option(command)
     return command
 
 
-@click.command("serve", epilog=example("candor serve --workers 2 --trusted-proxies 1"))
-@listening
+@click.command("serve", epilog=format_examples("candor serve --workers 2 --trusted-proxies 1"))
+@add_server_options
 @click.pass_context
 def serve_command(ctx: click.Context, host: str, port: int, workers: int, trusted_proxies: int) -> None:
     """Run the server."""
-    announce(ctx.obj or DEFAULT_DB)
+    announce_new_database(ctx.obj or DEFAULT_DB)
     serve.serve(ctx.obj or DEFAULT_DB, host, port, workers, trusted_proxies)
 
 
-@click.command("demo", epilog=example("candor demo --port 8080"))
+@click.command("demo", epilog=format_examples("candor demo --port 8080"))
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="And the port.")
 @click.option(
@@ -63,10 +63,10 @@ def demo_command(ctx: click.Context, host: str, port: int, respondents: int) -> 
 
     CANDOR_DB is never written to: it may name the database of a real server.
     """
-    db = _demo_db(ctx)
+    db = _choose_demo_database(ctx)
     by_make = "MAKELEVEL" in os.environ  # make passes no options on
     serve.check_port(host, port, 'make demo DEMO="--port {}"' if by_make else "--port {}")
-    announce(db)
+    announce_new_database(db)
     store = open_store(db)
     store.migrate()
     published, password = demo_survey.prepare(store)
@@ -75,21 +75,21 @@ def demo_command(ctx: click.Context, host: str, port: int, respondents: int) -> 
     click.echo(f"form      {base}/s/{slug}")
     click.echo(f"results   {base}/results/{slug}")
     click.echo(f"console   {base}/console   name {demo_survey.NAME}, password {password} (until the next run)")
-    click.echo(f"terminal  {_called(ctx)} respond {base}/s/{slug}#sha256={published.survey.digest}")
-    if query := _look(store.table_of(published)[0], published.key):
+    click.echo(f"terminal  {_program_name(ctx)} respond {base}/s/{slug}#sha256={published.survey.digest}")
+    if query := _format_disk_query(store.table_of(published)[0], published.key):
         click.echo(f"disk      {query}")
     report_count = store.snapshot(published).reports
     missing = respondents - report_count
     if missing >= 2 * STEP or not report_count:  # a smaller difference may be reports not yet shown
-        with bar("Simulating respondents", missing) as progress:
-            for batch in demo_survey.respondents(published, missing):
+        with show_progress("Simulating respondents", missing) as progress:
+            for batch in demo_survey.simulate_submissions(published, missing):
                 store.write(lambda: batch)  # noqa: B023 — called at once
                 progress(len(batch))
     store.close()
     serve.serve(db, host, port, 1, 0, {"DEMO": (slug, published.survey.digest)})
 
 
-def _demo_db(ctx: click.Context) -> str:
+def _choose_demo_database(ctx: click.Context) -> str:
     """Return the database for the demo's made-up people: that of --db, else DEMO_DB.
 
     Raise ClickException if --db names the same database as CANDOR_DB.
@@ -104,7 +104,7 @@ def _demo_db(ctx: click.Context) -> str:
     return str(ctx.obj)
 
 
-def _look(file: str, survey: int) -> str:
+def _format_disk_query(file: str, survey: int) -> str:
     """Return a command that prints some reports as stored on disk; empty if it cannot run here."""
     tool = Path(sys.executable).with_name("sqlite-utils")
     if not Path(file).exists() or not tool.exists():
@@ -113,6 +113,6 @@ def _look(file: str, survey: int) -> str:
     return shlex.join([str(tool), "query", str(Path(file).absolute()), query, "--table"])
 
 
-def _called(ctx: click.Context) -> str:
+def _program_name(ctx: click.Context) -> str:
     """Return the program name to type: with uvx, only the name of the package works."""
     return "candor-survey" if ctx.find_root().info_name == "candor-survey" else "candor"

@@ -3,16 +3,16 @@
 import click
 
 from survey_app.cli.common import SLUG, find_managed, find_user, open_db
-from survey_app.cli.terminal import example
+from survey_app.cli.terminal import format_examples
 from survey_app.store import Role
 
-ROLES: dict[str, Role] = {role.said: role for role in (Role.READER, Role.EDITOR)}
+ROLES: dict[str, Role] = {role.label: role for role in (Role.READER, Role.EDITOR)}
 
 
 @click.command(
     "share",
     short_help="Share a survey with another account.",
-    epilog=example("candor survey share exam bob --as editor"),
+    epilog=format_examples("candor survey share exam bob --as editor"),
 )
 @SLUG
 @click.argument("name", required=False)
@@ -33,12 +33,12 @@ def share_command(ctx: click.Context, slug: str, name: str | None, role: str | N
         if role:
             raise click.UsageError("say with whom: candor survey share SLUG NAME --as ROLE")
         for share in store.shares(published.name):
-            click.echo(f"{share.role.said:8} {share.name}")
+            click.echo(f"{share.role.label:8} {share.name}")
         for link in store.links(published.name):
-            click.echo(f"link     {link.id}, made on {link.made}, for {link.label}")
+            click.echo(f"link     {link.id}, made on {link.creation_date}, for {link.label}")
         return
     user = find_user(store, name)
     new_role = ROLES[role or "reader"]
     store.share(published, user, None if withdraw else new_role)
-    outcome = f"no longer shared with {name}" if withdraw else f"shared with {name} as {new_role.said}"
+    outcome = f"no longer shared with {name}" if withdraw else f"shared with {name} as {new_role.label}"
     click.echo(f"{published.name} is {outcome}")

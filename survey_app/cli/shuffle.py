@@ -6,16 +6,18 @@ import click
 
 from candor_client.definition import Survey
 from candor_client.errors import CandorError
-from survey_app.assure.amplification import USUAL_DELTA, central_epsilon
+from survey_app.assure.amplification import DEFAULT_DELTA, central_epsilon
 from survey_app.assure.shuffling import ShufflingError, shuffle
-from survey_app.channels.posterior import total
+from survey_app.channels.posterior import total_epsilon
 from survey_app.cli.common import FILE
-from survey_app.cli.output_files import check_free, whole
-from survey_app.cli.terminal import bar, example
+from survey_app.cli.output_files import check_free, write_atomically
+from survey_app.cli.terminal import format_examples, show_progress
 from survey_app.languages import numbers
 
 
-@click.command("shuffle", epilog=example("candor shuffle received.ndjson shuffled.ndjson --definition exam.json"))
+@click.command(
+    "shuffle", epilog=format_examples("candor shuffle received.ndjson shuffled.ndjson --definition exam.json")
+)
 @click.argument("source", metavar="IN", type=FILE)
 @click.argument("target", metavar="OUT", type=click.Path(path_type=Path))
 @click.option(
@@ -25,7 +27,7 @@ from survey_app.languages import numbers
 @click.option(
     "--delta",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=USUAL_DELTA,
+    default=DEFAULT_DELTA,
     show_default=True,
     help="For what shuffling is worth.",
 )
@@ -44,8 +46,8 @@ def shuffle_command(
         survey = Survey.from_stored(definition.read_bytes()) if definition else None
         with (
             source.open("rb") as reports,
-            whole(target) as file,
-            bar("Shuffling", 2 * source.stat().st_size) as progress,
+            write_atomically(target) as file,
+            show_progress("Shuffling", 2 * source.stat().st_size) as progress,
         ):
             outcome = shuffle(reports, file, survey, renumber=renumber, progress=progress)
     except CandorError as error:
@@ -54,15 +56,16 @@ def shuffle_command(
         raise click.ClickException(f"{source}, {error}") from None
     except OSError as error:
         raise click.ClickException(f"cannot shuffle {source} to {target}: {error.strerror or error}") from None
-    click.echo(f"{numbers.count(outcome.reports)} reports are in {target}, in an order that nobody knows")
-    if outcome.again:
-        click.echo(f"{numbers.count(outcome.again)} lines were the same report again, and were left out")
+    click.echo(f"{numbers.format_count(outcome.reports)} reports are in {target}, in an order that nobody knows")
+    if outcome.duplicates:
+        click.echo(f"{numbers.format_count(outcome.duplicates)} lines were the same report again, and were left out")
     if outcome.survey is None:
         click.echo("give --definition to check the bits and to learn what shuffling is worth", err=True)
         return
-    local = float(total(outcome.survey))
+    local = float(total_epsilon(outcome.survey))
     click.echo(
-        f"each device is ε = {numbers.epsilon(local)} private; the shuffled whole is ε = "
-        f"{numbers.epsilon(central_epsilon(local, outcome.reports, delta))} with δ = {delta:g}, if whoever shuffles is "
+        f"each device is ε = {numbers.format_epsilon(local)} private; the shuffled whole is ε = "
+        f"{numbers.format_epsilon(central_epsilon(local, outcome.reports, delta))} with δ = {delta:g}, if "
+        "whoever shuffles is "
         "independent of whoever analyses, keeps no ids, times or order, and all devices ran this definition"
     )

@@ -9,16 +9,18 @@ import click
 import numpy as np
 
 from survey_app.assure.simulation import devices
-from survey_app.assure.simulation.refusals import unmet
-from survey_app.cli.common import FILE, SLUG, find_managed, open_db, yaml_of
-from survey_app.cli.terminal import bar, example, waiting
+from survey_app.assure.simulation.refusals import refusal_reason
+from survey_app.cli.common import FILE, SLUG, find_managed, open_db, read_mapping
+from survey_app.cli.terminal import format_examples, show_progress, show_status
 from survey_app.kinds.assumptions import Indices, TruthError
 from survey_app.plan.assumed_people import draw_people
-from survey_app.plan.study_plan import split
-from survey_app.store import Outcome, Published, Submission, now
+from survey_app.plan.study_plan import split_respondents
+from survey_app.store import Outcome, PublishedSurvey, Submission, now
 
 
-@click.command("simulate", epilog=example("candor simulate campus --respondents 5000 --truth campus-truth.yaml"))
+@click.command(
+    "simulate", epilog=format_examples("candor simulate campus --respondents 5000 --truth campus-truth.yaml")
+)
 @SLUG
 @click.option("--respondents", required=True, type=click.IntRange(1, 100_000_000), help="How many.")
 @click.option("--truth", type=FILE, help="JSON or YAML: what the population says to each question.")
@@ -31,30 +33,30 @@ def simulate_command(ctx: click.Context, slug: str, respondents: int, truth: Pat
     """
     store = open_db(ctx)
     surveys = find_managed(store, slug)
-    if reason := unmet(surveys[0], now()):
+    if reason := refusal_reason(surveys[0], now()):
         raise click.ClickException(f"{slug} {reason}. Nothing was added")
     if not yes:
         click.confirm(f"Add {respondents} made-up reports to {slug}, for good?", abort=True)
     try:
-        population = yaml_of(truth) if truth else {}
-        with waiting("Drawing people"):
-            by_group = list(_made(surveys, respondents, population, np.random.default_rng()))
+        population = read_mapping(truth) if truth else {}
+        with show_status("Drawing people"):
+            by_group = list(_draw_reports(surveys, respondents, population, np.random.default_rng()))
     except (TruthError, AttributeError, TypeError) as error:
         raise click.ClickException(f"{truth}: {error}") from None
     stored = 0
-    with bar("Simulating", respondents) as progress:
+    with show_progress("Simulating", respondents) as progress:
         for batches in by_group:
             for reports in batches:
                 stored += store.write(lambda: reports).count(Outcome.STORED)  # noqa: B023 — called at once
                 progress(len(reports))
     click.echo(f"{stored} reports were added to {slug}")
     if stored < respondents:
-        reason = unmet(find_managed(store, slug)[0], now()) or "changed meanwhile"
+        reason = refusal_reason(find_managed(store, slug)[0], now()) or "changed meanwhile"
         raise click.ClickException(f"{respondents - stored} were refused: {slug} {reason}")
 
 
-def _made(
-    surveys: list[Published], respondents: int, population: dict[str, Any], rng: np.random.Generator
+def _draw_reports(
+    surveys: list[PublishedSurvey], respondents: int, population: dict[str, Any], rng: np.random.Generator
 ) -> Iterator[Iterator[list[Submission]]]:
     """Yield the reports of each group.
 
@@ -62,10 +64,12 @@ def _made(
     """
     sizes = [published.terms.size for published in surveys if published.terms.size]
     group_sizes = sizes if len(sizes) == len(surveys) else None
-    for published, count in zip(surveys, split(respondents, group_sizes, len(surveys)), strict=True):
-        yield _reports(published, draw_people(published.survey, population, count, rng), rng)
+    for published, count in zip(surveys, split_respondents(respondents, group_sizes, len(surveys)), strict=True):
+        yield _randomize_reports(published, draw_people(published.survey, population, count, rng), rng)
 
 
-def _reports(published: Published, said: dict[str, Indices], rng: np.random.Generator) -> Iterator[list[Submission]]:
-    for rows in devices.reports(published.survey, said, rng):
+def _randomize_reports(
+    published: PublishedSurvey, answers: dict[str, Indices], rng: np.random.Generator
+) -> Iterator[list[Submission]]:
+    for rows in devices.reports(published.survey, answers, rng):
         yield [Submission(published.key, secrets.token_bytes(16), row.tobytes()) for row in rows]

@@ -12,8 +12,8 @@ import numpy as np
 from click.core import ParameterSource
 
 from candor_client.verify import verify
-from survey_app.authoring.publication import Difference, differences, publish, same_as
-from survey_app.authoring.timestamps import moment_of, spelled
+from survey_app.authoring.publication import Difference, find_published, list_differences, publish
+from survey_app.authoring.timestamps import format_timestamp, parse_timestamp
 from survey_app.cli.common import (
     DIGEST,
     FILE,
@@ -29,21 +29,21 @@ from survey_app.cli.invitations import invite_command, invited_command
 from survey_app.cli.load import load_command
 from survey_app.cli.mail import mail_command
 from survey_app.cli.sharing import share_command
-from survey_app.cli.terminal import bar, confirm_on_terminal, example, marked, waiting
+from survey_app.cli.terminal import colour_word, confirm_on_terminal, format_examples, show_progress, show_status
 from survey_app.invitations.keys import make_key
 from survey_app.languages import numbers
-from survey_app.plan.advice import doubts_of
-from survey_app.results.report_counts import told as told_reports
-from survey_app.results.report_counts import withheld
-from survey_app.store import Published, State, Store, listed, may_close, now
-from survey_app.store.term_changes import AFTER_CLOSING
+from survey_app.plan.advice import check_survey_precision
+from survey_app.results.report_counts import describe_hold
+from survey_app.results.report_counts import format_report_count as told_reports
+from survey_app.store import PublishedSurvey, State, Store, list_surveys, may_close, now
+from survey_app.store.term_changes import MUTABLE_AFTER_CLOSING
 
 DEFAULT = ParameterSource.DEFAULT
 RESPONDENTS, MARGIN = 500, 0.05  # planned for by default
-UNTIDY = "the order in which reports came may be seen in the database until there is room on the disk to rewrite it"
+ORDER_NOTE = "the order in which reports came may be seen in the database until there is room on the disk to rewrite it"
 
 
-@click.group(epilog=example("candor survey add exam.yaml", "candor survey list"))
+@click.group(epilog=format_examples("candor survey add exam.yaml", "candor survey list"))
 def survey() -> None:
     """Author and run surveys."""
 
@@ -55,7 +55,7 @@ for command in (invite_command, invited_command, load_command, mail_command, sha
 @survey.command(
     "build",
     short_help="The definition of FILE, on standard output.",
-    epilog=example("candor survey build exam.yaml > exam.json"),
+    epilog=format_examples("candor survey build exam.yaml > exam.json"),
 )
 @click.argument("file", type=FILE)
 def build_command(file: Path) -> None:
@@ -68,7 +68,7 @@ def build_command(file: Path) -> None:
     click.echo(b"\n".join(survey.source for survey in built.surveys), nl=len(built.surveys) > 1)
 
 
-@survey.command("add", epilog=example("candor survey add exam.yaml --respondents 400"))
+@survey.command("add", epilog=format_examples("candor survey add exam.yaml --respondents 400"))
 @click.argument("file", type=FILE)
 @click.option("--owner", help="The account that owns it; the administrator unless said.")
 @click.option("--later", is_flag=True, help="Only make it ready; candor survey open opens it.")
@@ -77,8 +77,8 @@ def build_command(file: Path) -> None:
 def add_command(ctx: click.Context, file: Path, owner: str | None, later: bool, respondents: int | None) -> None:
     """Publish FILE, as a new version if its slug is known."""
     built, store = build_survey(file), open_db(ctx, begin=True)
-    if existing := same_as(store, built):
-        raise click.ClickException(_nothing_new(existing, differences(existing, built)))
+    if existing := find_published(store, built):
+        raise click.ClickException(_explain_no_change(existing, list_differences(existing, built)))
     if owner is None:
         user = next((user for user in store.users() if user.admin), None)
         if user is None:
@@ -94,73 +94,75 @@ def add_command(ctx: click.Context, file: Path, owner: str | None, later: bool, 
         source=None if file.suffix == ".json" else file.read_bytes(),
         make_key=make_key,
     )
-    _describe(store, groups)
+    _print_survey(store, groups)
     respondent_count = respondents or built.terms.max_reports or sum(built.sizes or ()) or RESPONDENTS
-    for line in doubts_of(built, respondent_count, MARGIN):
+    for line in check_survey_precision(built, respondent_count, MARGIN):
         click.echo(f"precision: {line}", err=True)
 
 
-def _nothing_new(found: Sequence[Published], differ: Sequence[Difference]) -> str:
+def _explain_no_change(groups: Sequence[PublishedSurvey], changes: Sequence[Difference]) -> str:
     """Return why there is no new version, and the command that changes the terms that differ."""
-    name = found[0].name
-    explanation = f"this very definition of {name} is published already: {found[0].survey.digest}"
-    is_closed = found[0].state is State.CLOSED
+    name = groups[0].name
+    explanation = f"this very definition of {name} is published already: {groups[0].survey.digest}"
+    is_closed = groups[0].state is State.CLOSED
     options = [
-        _option(change)
-        for change in differ
-        if change.term != "opens" and (not is_closed or change.term in AFTER_CLOSING)
+        _format_option(change)
+        for change in changes
+        if change.term != "opens" and (not is_closed or change.term in MUTABLE_AFTER_CLOSING)
     ]
     note = ""
     if is_closed:
         note = "; it is closed"
-    elif len(options) < len(differ):
+    elif len(options) < len(changes):
         note = "; when it opens is not changed any more: open or pause it"
     if not options:
-        return f"{explanation}, {'with these very terms' if not differ else 'and nothing else differs'}{note}"
+        return f"{explanation}, {'with these very terms' if not changes else 'and nothing else differs'}{note}"
     command = f"candor survey set {name} {' '.join(options)}"
     return f"{explanation}; only its terms differ, which need no new version{note}:\n  {command}"
 
 
-def _option(one: Difference) -> str:
-    if one.term == "size":
-        return f"--size {one.group}={one.written}"
-    if one.term == "public":
-        return f"--results {'public' if one.written else 'private'}"
-    name = one.term.replace("_", "-")
-    if one.written is None:
-        return f"--{name} {'none' if one.term == 'max_reports' else 'never'}"
-    return f"--{name} {spelled(one.written) if isinstance(one.written, datetime) else one.written}"
+def _format_option(change: Difference) -> str:
+    if change.term == "size":
+        return f"--size {change.group}={change.written}"
+    if change.term == "public":
+        return f"--results {'public' if change.written else 'private'}"
+    name = change.term.replace("_", "-")
+    if change.written is None:
+        return f"--{name} {'none' if change.term == 'max_reports' else 'never'}"
+    return f"--{name} {format_timestamp(change.written) if isinstance(change.written, datetime) else change.written}"
 
 
-def _describe(store: Store, groups: Sequence[Published]) -> None:
+def _print_survey(store: Store, groups: Sequence[PublishedSurvey]) -> None:
     """Print a survey, or what all groups of a study have in common and then each group."""
     published = groups[0]
     survey = published.survey
     group_note = f", {len(groups)} groups" if survey.study else ""
-    click.echo(f"{published.name}  {published.at(now())}  {survey.title}{group_note}")
+    click.echo(f"{published.name}  {published.state_at(now())}  {survey.title}{group_note}")
     if not group_note:
         click.echo(f"digest   {survey.digest}")
-    click.echo(f"ε        {numbers.epsilon(verify(survey), fixed=True)}")
+    click.echo(f"ε        {numbers.format_epsilon(verify(survey), fixed=True)}")
     if not group_note:
-        click.echo(f"link     {_link(published)}")
+        click.echo(f"link     {_format_link(published)}")
     if owner := store.user(published.owner):
         click.echo(f"owner    {owner.name}")
     terms = published.terms
-    click.echo(f"results  {'public' if terms.public else 'private'}{', by invitation' if published.invited else ''}")
-    click.echo(f"opens    {_told(terms.opens, 'when it is opened')}")
-    click.echo(f"closes   {_told(terms.closes, 'never')}")
+    click.echo(
+        f"results  {'public' if terms.public else 'private'}{', by invitation' if published.is_by_invitation else ''}"
+    )
+    click.echo(f"opens    {_format_time(terms.opens, 'when it is opened')}")
+    click.echo(f"closes   {_format_time(terms.closes, 'never')}")
     click.echo(f"reports  {'no limit' if terms.max_reports is None else f'at most {terms.max_reports}'}")
-    click.echo(f"deletes  {_told(terms.deletes, 'never')}")
-    if sentence := withheld(published):
+    click.echo(f"deletes  {_format_time(terms.deletes, 'never')}")
+    if sentence := describe_hold(published):
         click.echo(f"shown    {sentence}")
     for group in groups if group_note else ():
-        people = f", {numbers.count(group.terms.size)} people" if group.terms.size else ""
+        people = f", {numbers.format_count(group.terms.size)} people" if group.terms.size else ""
         click.echo(f"\n{group.survey.group}{people}")
         click.echo(f"digest   {group.survey.digest}")
-        click.echo(f"link     {_link(group)}")
+        click.echo(f"link     {_format_link(group)}")
 
 
-def _link(published: Published) -> str:
+def _format_link(published: PublishedSurvey) -> str:
     tickets = published.survey.tickets
     if tickets:  # the link alone admits nobody
         invites = f"candor issuer invite, at {tickets.issuer}" if tickets.issuer else "candor survey invite"
@@ -168,45 +170,47 @@ def _link(published: Published) -> str:
     return f"/s/{published.survey.slug}#sha256={published.survey.digest}"
 
 
-def _told(moment: datetime | None, otherwise: str) -> str:
-    return otherwise if moment is None else spelled(moment)
+def _format_time(time: datetime | None, otherwise: str) -> str:
+    return otherwise if time is None else format_timestamp(time)
 
 
 @survey.command(
-    "list", short_help="All surveys, with their reports in steps of twenty.", epilog=example("candor survey list")
+    "list",
+    short_help="All surveys, with their reports in steps of twenty.",
+    epilog=format_examples("candor survey list"),
 )
 @click.pass_context
 def list_command(ctx: click.Context) -> None:
     """All surveys and studies, their states, and their reports in steps of twenty."""
     store = open_db(ctx)
-    for groups in listed(store):
+    for groups in list_surveys(store):
         published, reports = groups[0], sum(store.snapshot(group).reports for group in groups)
         group_note = f" ({len(groups)} groups)" if published.survey.study else ""
-        state = published.at(now())
+        state = published.state_at(now())
         report_text = told_reports(reports, state, len(groups), groups[0].hold)
         click.echo(f"{published.name:24} {state:8} {report_text:>14}  {published.survey.title}{group_note}")
 
 
-@survey.command("show", epilog=example("candor survey show exam"))
+@survey.command("show", epilog=format_examples("candor survey show exam"))
 @SLUG
 @click.pass_context
 def show_command(ctx: click.Context, slug: str) -> None:
     """One survey, or all groups of a study."""
     store = open_db(ctx)
-    _describe(store, find_managed(store, slug))
+    _print_survey(store, find_managed(store, slug))
 
 
-def _moment(_: click.Context, __: click.Parameter, value: str | None) -> datetime | None:
+def _parse_time(_: click.Context, __: click.Parameter, value: str | None) -> datetime | None:
     """Parse a date and time; return None for never. Raise BadParameter if it is neither."""
     if value is None or value == "never":
         return None
     try:
-        return moment_of(value)
+        return parse_timestamp(value)
     except ValueError as error:
         raise click.BadParameter(f"{value} {error}, or never") from None
 
 
-def _most(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
+def _parse_limit(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
     """Parse a number of reports; return None for none. Raise BadParameter if it is neither."""
     if value is None or value == "none":
         return None
@@ -218,34 +222,34 @@ def _most(_: click.Context, __: click.Parameter, value: str | None) -> int | Non
 @survey.command(
     "set",
     short_help="Change the terms, also while it runs.",
-    epilog=example("candor survey set exam --closes 2027-03-31T22:00Z --results public"),
+    epilog=format_examples("candor survey set exam --closes 2027-03-31T22:00Z --results public"),
 )
 @SLUG
 @click.option(
-    "--closes", callback=_moment, metavar="T|never", help="When it closes for good, such as 2026-12-01T00:00Z."
+    "--closes", callback=_parse_time, metavar="T|never", help="When it closes for good, such as 2026-12-01T00:00Z."
 )
 @click.option("--results", type=click.Choice(["public", "private"]), help="Who sees the results.")
-@click.option("--max-reports", callback=_most, metavar="N|none", help="It closes for good with so many reports.")
-@click.option("--deletes", callback=_moment, metavar="T|never", help="When the server deletes it by itself.")
+@click.option("--max-reports", callback=_parse_limit, metavar="N|none", help="It closes for good with so many reports.")
+@click.option("--deletes", callback=_parse_time, metavar="T|never", help="When the server deletes it by itself.")
 @click.option("--size", "sizes", multiple=True, metavar="GROUP=N", help="How many people a group of a study has.")
 @click.option("--yes", is_flag=True, help="Do not ask whether a lower number may close it at once.")
 @click.pass_context
 def set_command(
-    ctx: click.Context, /, slug: str, results: str | None, sizes: tuple[str, ...], yes: bool, **said: Any
+    ctx: click.Context, /, slug: str, results: str | None, sizes: tuple[str, ...], yes: bool, **term_options: Any
 ) -> None:
     """Change the terms of a survey, or of all groups of a study, also while it runs.
 
     A past date, or a number that is reached, closes it at once. Of a closed one, results, deletes and sizes can be
     changed. A survey by invitation shows nothing before it closes by its date, which can only be moved later.
     """
-    changes = {name: value for name, value in said.items() if ctx.get_parameter_source(name) is not DEFAULT}
+    changes = {name: value for name, value in term_options.items() if ctx.get_parameter_source(name) is not DEFAULT}
     if results:
         changes["public"] = results == "public"
     if not changes and not sizes:
         raise click.UsageError("say what to change: --closes, --results, --max-reports, --deletes or --size")
     store = open_db(ctx)
     groups = find_managed(store, slug)
-    sizes_by_group = _sized(groups, sizes)
+    sizes_by_group = _parse_sizes(groups, sizes)
     limit = changes.get("max_reports")
     if limit and not yes and may_close(store, groups, limit):
         click.echo(f"{groups[0].name} may have {limit} reports already: fewer are shown than there are.", err=True)
@@ -256,13 +260,13 @@ def set_command(
         published = find_managed(store, slug)[0]
         store.set_terms(published, replace(published.terms, **changes))
     was_closed, groups = groups[0].state is State.CLOSED, find_managed(store, slug)
-    _describe(store, groups)
+    _print_survey(store, groups)
     if groups[0].state is State.CLOSED and not was_closed:
         click.echo(f"{slug} is closed{': it has as many reports' if groups[0].full else ': the date has passed'}")
-        _warn_if_untidy(store)
+        _warn_if_not_rewritten(store)
 
 
-def _sized(groups: Sequence[Published], said: Sequence[str]) -> list[tuple[Published, int]]:
+def _parse_sizes(groups: Sequence[PublishedSurvey], texts: Sequence[str]) -> list[tuple[PublishedSurvey, int]]:
     """Parse GROUP=N, with groups named by the ends of their links; return groups with sizes.
 
     Raise ClickException for an unknown group, an invalid size, or if some groups would be without a size.
@@ -271,7 +275,7 @@ def _sized(groups: Sequence[Published], said: Sequence[str]) -> list[tuple[Publi
         group.survey.slug.removeprefix(f"{group.survey.study}-"): group for group in groups if group.survey.study
     }
     new_sizes: dict[str, int] = {}
-    for text in said:
+    for text in texts:
         name, _, size = text.partition("=")
         if name not in by_name:
             advice = f"its groups are {', '.join(by_name)}" if by_name else "it is no study, so it has none"
@@ -287,7 +291,7 @@ def _sized(groups: Sequence[Published], said: Sequence[str]) -> list[tuple[Publi
     return [(by_name[name], size) for name, size in new_sizes.items()]
 
 
-@survey.command("open", epilog=example("candor survey open exam"))
+@survey.command("open", epilog=format_examples("candor survey open exam"))
 @SLUG
 @click.pass_context
 def open_command(ctx: click.Context, slug: str) -> None:
@@ -297,7 +301,7 @@ def open_command(ctx: click.Context, slug: str) -> None:
     click.echo(f"{slug} is open")
 
 
-@survey.command("pause", short_help="Take no reports for a while.", epilog=example("candor survey pause exam"))
+@survey.command("pause", short_help="Take no reports for a while.", epilog=format_examples("candor survey pause exam"))
 @SLUG
 @click.pass_context
 def pause_command(ctx: click.Context, slug: str) -> None:
@@ -310,7 +314,7 @@ def pause_command(ctx: click.Context, slug: str) -> None:
 @survey.command(
     "close",
     short_help="Close a survey, or a whole study, for good.",
-    epilog=example("candor survey close exam", "candor survey close exam --yes"),
+    epilog=format_examples("candor survey close exam", "candor survey close exam --yes"),
 )
 @SLUG
 @click.option("--yes", is_flag=True, help="Do not ask; needed where there is no terminal.")
@@ -327,14 +331,14 @@ def close_command(ctx: click.Context, slug: str, yes: bool) -> None:
     subject = f"the study {study} with all its groups" if study else slug
     if not yes:
         confirm_on_terminal(f"Close {subject} for good?", f"candor survey close {slug} --yes")
-    with waiting("Closing, and rewriting the file"):
+    with show_status("Closing, and rewriting the file"):
         store.set_state(published, State.CLOSED)
-    sentence = withheld(find_managed(store, slug)[0])
+    sentence = describe_hold(find_managed(store, slug)[0])
     click.echo(f"{slug} is closed{f'. {sentence}' if sentence else ''}")
-    _warn_if_untidy(store)
+    _warn_if_not_rewritten(store)
 
 
-@survey.command("delete", epilog=example("candor survey delete exam"))
+@survey.command("delete", epilog=format_examples("candor survey delete exam"))
 @SLUG
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_context
@@ -345,14 +349,14 @@ def delete_command(ctx: click.Context, slug: str, yes: bool) -> None:
     subject = f"the study {study} with all its groups" if study else slug
     if not yes:
         click.confirm(f"Delete {subject}, all versions and reports, for good?", abort=True)
-    with waiting("Deleting, and rewriting the file"):
+    with show_status("Deleting, and rewriting the file"):
         store.delete_survey(slug)
     click.echo(f"{study or slug} is deleted")
-    _warn_if_untidy(store)
+    _warn_if_not_rewritten(store)
 
 
-def _warn_if_untidy(store: Store) -> None:
-    if store.untidy:
+def _warn_if_not_rewritten(store: Store) -> None:
+    if store.needs_rewrite:
         click.echo(
             "the file is in use and could not be rewritten; a running server does it when it is quiet, or the next one",
             err=True,
@@ -362,7 +366,7 @@ def _warn_if_untidy(store: Store) -> None:
 @survey.command(
     "check",
     short_help="Recount from bits, and compare with the tally.",
-    epilog=example("candor survey check exam --json"),
+    epilog=format_examples("candor survey check exam --json"),
 )
 @SLUG
 @DIGEST
@@ -373,13 +377,13 @@ def check_command(ctx: click.Context, slug: str, digest: str | None, as_json: bo
     store = open_db(ctx)
     published = find_survey(store, slug, digest)
     length = store.snapshot(published).reports
-    with bar("Recounting", length) as progress:
+    with show_progress("Recounting", length) as progress:
         stored, recount = store.recount(published, progress)
     ok = stored.reports == recount.reports and bool(np.array_equal(stored.counts, recount.counts))
     document: dict[str, Any] = {"reports": recount.reports, "tally": stored.reports, "ok": ok}
-    if since := store.untidy_since:
+    if since := store.rewrite_failing_since:
         document["untidy_since"] = f"{since:%Y-%m-%d}"
-        click.echo(f"untidy since {since:%Y-%m-%d}: {UNTIDY}", err=True)
+        click.echo(f"untidy since {since:%Y-%m-%d}: {ORDER_NOTE}", err=True)
     summary = f"{recount.reports} reports, tally {stored.reports}: {'ok' if ok else 'WRONG'}"
-    click.echo(json.dumps(document) if as_json else marked(summary, "WRONG", "red"))
+    click.echo(json.dumps(document) if as_json else colour_word(summary, "WRONG", "red"))
     ctx.exit(0 if ok else 1)

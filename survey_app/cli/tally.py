@@ -10,15 +10,15 @@ import click
 import msgspec
 
 from candor_client.definition import Survey
-from survey_app.cli.terminal import bar, example, waiting
+from survey_app.cli.terminal import format_examples, show_progress, show_status
 from survey_app.languages import numbers
 from survey_app.results.parquet import ParquetError, spark
-from survey_app.results.parquet.pair_counts import Counted, check_pairs, count
-from survey_app.results.parquet.parquet_reader import Reports, find
+from survey_app.results.parquet.pair_counts import TallyWithPairs, check_pairs, count
+from survey_app.results.parquet.parquet_reader import ReportFiles, find
 from survey_app.tally import column_names
 
 
-@click.command("tally", epilog=example("candor tally exam-bits --results"))
+@click.command("tally", epilog=format_examples("candor tally exam-bits --results"))
 @click.argument("paths", metavar="PATH…", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--engine", type=click.Choice(["numpy", "spark"]), default="numpy", show_default=True, help="What counts."
@@ -46,51 +46,51 @@ def tally_command(
         reports = find(paths)
         if pairs:
             check_pairs(reports.survey)
-        counts = _by_spark(reports, master, pairs) if engine == "spark" else _here(reports, pairs)
+        counts = _count_by_spark(reports, master, pairs) if engine == "spark" else _count_locally(reports, pairs)
     except ParquetError as error:
         raise click.ClickException(str(error)) from None
     if as_results:
         _print_results(reports.survey, counts, "json" if as_json else "csv" if as_csv else "text")
     elif as_json:
-        click.echo(json.dumps(_document(reports.survey, counts)))
+        click.echo(json.dumps(_build_tally_document(reports.survey, counts)))
     elif as_csv:
-        click.echo(_csv(reports.survey, counts), nl=False)
+        click.echo(_format_tally_csv(reports.survey, counts), nl=False)
     else:
-        click.echo(_text(reports.survey, counts))
+        click.echo(_format_tally(reports.survey, counts))
 
 
-def _here(reports: Reports, pairs: bool) -> Counted:
-    with bar("Counting", reports.count) as progress:
+def _count_locally(reports: ReportFiles, pairs: bool) -> TallyWithPairs:
+    with show_progress("Counting", reports.report_count) as progress:
         return count(reports, pairs=pairs, progress=progress)
 
 
-def _by_spark(reports: Reports, master: str, pairs: bool) -> Counted:
-    with waiting("Counting by Spark"), spark.session(master) as session:
+def _count_by_spark(reports: ReportFiles, master: str, pairs: bool) -> TallyWithPairs:
+    with show_status("Counting by Spark"), spark.open_session(master) as session:
         return spark.count(reports, session, pairs=pairs)
 
 
-def _print_results(survey: Survey, counted: Counted, form: str) -> None:
-    from survey_app.results.csv_table import csv_text, results_table
-    from survey_app.results.results_text import results_text
+def _print_results(survey: Survey, counted: TallyWithPairs, form: str) -> None:
+    from survey_app.results.csv_table import format_csv, results_table
+    from survey_app.results.results_text import format_results
     from survey_app.results.survey_document import results  # with scipy, which plain counts do without
 
     document = results(survey, counted.tally)
     if form == "json":
         click.echo(json.dumps(msgspec.to_builtins(document), indent=1))
     elif form == "csv":
-        click.echo(csv_text(results_table(survey, document)), nl=False)
+        click.echo(format_csv(results_table(survey, document)), nl=False)
     else:
-        click.echo(results_text(survey, document))
+        click.echo(format_results(survey, document))
 
 
-def _document(survey: Survey, counted: Counted) -> dict[str, Any]:
+def _build_tally_document(survey: Survey, counted: TallyWithPairs) -> dict[str, Any]:
     ones = zip(column_names(survey), counted.tally.counts.tolist(), strict=True)
     document: dict[str, Any] = {"survey": survey.digest, "slug": survey.slug, "reports": counted.tally.reports}
     document["bits"] = [{"bit": name, "ones": count} for name, count in ones]
     return document if counted.pairs is None else document | {"pairs": counted.pairs.tolist()}
 
 
-def _csv(survey: Survey, counted: Counted) -> str:
+def _format_tally_csv(survey: Survey, counted: TallyWithPairs) -> str:
     names, text = column_names(survey), io.StringIO()
     write = csv.writer(text, lineterminator="\n").writerow
     if counted.pairs is None:
@@ -104,11 +104,11 @@ def _csv(survey: Survey, counted: Counted) -> str:
     return text.getvalue()
 
 
-def _text(survey: Survey, counted: Counted) -> str:
+def _format_tally(survey: Survey, counted: TallyWithPairs) -> str:
     names, reports = column_names(survey), counted.tally.reports
     width = max(map(len, names))
-    lines = [f"{numbers.count(reports)} reports to {survey.slug}, {survey.digest}"]
+    lines = [f"{numbers.format_count(reports)} reports to {survey.slug}, {survey.digest}"]
     for name, ones in zip(names, counted.tally.counts.tolist(), strict=True):
         share = f"{ones / reports:8.4f}" if reports else ""
-        lines.append(f"{name:{width}} {numbers.count(ones):>15} {share}".rstrip())
+        lines.append(f"{name:{width}} {numbers.format_count(ones):>15} {share}".rstrip())
     return "\n".join(lines)

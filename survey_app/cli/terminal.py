@@ -8,23 +8,23 @@ from contextlib import contextmanager
 import click
 
 
-def example(*lines: str) -> str:
+def format_examples(*lines: str) -> str:
     """Return the examples at the end of a command's help, which click does not wrap."""
     return "\n".join(("\b", "Examples:" if len(lines) > 1 else "Example:", *(f"  {line}" for line in lines)))
 
 
-def colour() -> bool | None:
+def choose_colour() -> bool | None:
     """Return False if the environment forbids colours (no-color.org), else None: click then decides."""
     return False if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" else None
 
 
-def marked(text: str, word: str, said: str) -> str:
+def colour_word(text: str, word: str, colour_name: str) -> str:
     """Return the text with a word in colour."""
-    return text.replace(word, click.style(word, fg=said, bold=True))
+    return text.replace(word, click.style(word, fg=colour_name, bold=True))
 
 
 @contextmanager
-def bar(label: str, length: int) -> Iterator[Callable[[int], None]]:
+def show_progress(label: str, length: int) -> Iterator[Callable[[int], None]]:
     """Yield a function that advances a progress bar on standard error; it does nothing without a terminal."""
     if not sys.stderr.isatty():
         yield lambda _: None
@@ -34,7 +34,7 @@ def bar(label: str, length: int) -> Iterator[Callable[[int], None]]:
 
 
 @contextmanager
-def waiting(label: str) -> Iterator[None]:
+def show_status(label: str) -> Iterator[None]:
     """Show a label on standard error during work of unknown length, and erase it afterwards."""
     if not sys.stderr.isatty():
         yield

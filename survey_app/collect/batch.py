@@ -13,7 +13,7 @@ from survey_app.store import Outcome, Store, Submission, Unavailable, opened_ver
 
 BATCHES = re.compile(rf"/api/surveys/{NAME.pattern}/reports/batch")
 LARGEST_BATCH = 32_000_000
-FLUSHED = 32_768  # lines per transaction, which blocks other writers for a tenth of a second
+LINES_PER_TRANSACTION = 32_768  # lines per transaction, which blocks other writers for a tenth of a second
 LISTED_LINES = 100
 
 
@@ -25,7 +25,7 @@ def read_batch(store: Store, slug: str, body: bytes) -> dict[str, Any]:
     published = opened_version(store, slug)
     if published is None:
         raise Problem("not_found", "There is no such survey.")
-    if published.invited:
+    if published.is_by_invitation:
         raise Problem("forbidden", "A survey by invitation takes no batches.")
     if published.survey.study:
         raise Problem("forbidden", "A group of a study takes no batches: only single reports, from its own link.")
@@ -55,8 +55,8 @@ def read_batch(store: Store, slug: str, body: bytes) -> dict[str, Any]:
 
     try:
         lines = body.rstrip(b"\n").split(b"\n")
-        for begin in range(0, len(lines), FLUSHED):
-            numbers, submissions = decode(begin + 1, lines[begin : begin + FLUSHED])
+        for begin in range(0, len(lines), LINES_PER_TRANSACTION):
+            numbers, submissions = decode(begin + 1, lines[begin : begin + LINES_PER_TRANSACTION])
             outcomes = store.write(lambda submissions=submissions: submissions, batch=True) if submissions else []  # type: ignore[misc]
             stored = outcomes.count(Outcome.STORED)
             result["stored"] += stored

@@ -22,7 +22,7 @@ import msgspec
 from candor_client.canonical import NAME
 from candor_client.definition import LARGEST_REPORT, Survey
 from candor_client.errors import ReportError
-from candor_client.report import ID_BYTES, from_text, to_text, unpack
+from candor_client.report import ID_BYTES, from_base64url, to_base64url, unpack
 from candor_client.ticket import MODULUS_BYTES, PREFIX_BYTES, Ticket, message, ticket_id
 from survey_app.collect.rate_limit import Counts, Limiter
 from survey_app.collect.writer import Writer
@@ -35,10 +35,10 @@ log = logging.getLogger(__name__)
 REPORTS = re.compile(rf"/api/surveys/({NAME.pattern})/reports")
 LENGTH = re.compile(r"[0-9]{1,20}")
 WAIT_SECONDS = 30
-DECODERS, REMEMBERED = 100, 4096
+DECODERS, CACHE_SIZE = 100, 4096
 QUOTES, QUOTES_WITH_TICKET = 12, 22  # in a report without a ticket, and with one
-DIGITS, BETWEEN = 22, '","bits":"'  # of an id in base64url; the text between the id and the bits
-BITS = DIGITS + len(BETWEEN)
+ID_DIGITS, SEPARATOR = 22, '","bits":"'  # of an id in base64url; the text between the id and the bits
+BITS_OFFSET = ID_DIGITS + len(SEPARATOR)
 
 RESPONDENT_HEADERS = [
     ("Access-Control-Allow-Origin", "*"),
@@ -86,7 +86,7 @@ class Decoder:
             # count the quotes: msgspec keeps the last of two equal keys, and decodes escapes in keys
             if b"\\" in body or body.count(b'"') != (QUOTES if wire.ticket is msgspec.UNSET else QUOTES_WITH_TICKET):
                 raise ReportError("malformed_report", "A key occurs twice, or something is escaped.")
-            identity = _sized(wire.id, ID_BYTES, "An id")
+            identity = _decode_sized(wire.id, ID_BYTES, "An id")
             ticket = None if wire.ticket is msgspec.UNSET else _ticket(wire.ticket)
             bits = self._valid.get(wire.bits)
             if bits is None or wire.survey != self.survey.digest:
@@ -109,32 +109,32 @@ class Decoder:
             return None
         try:
             bits = [
-                self._valid.get(text) or self._remember(text, from_text(text))
-                for text in [pair[BITS:] for pair in matches]
+                self._valid.get(text) or self._remember(text, from_base64url(text))
+                for text in [pair[BITS_OFFSET:] for pair in matches]
             ]
         except ReportError:
             return None
         # 24 digits are 18 bytes, of which two are zero padding.
-        ids = from_text("".join([f"{text[:DIGITS]}AA" for text in matches]))
+        ids = from_base64url("".join([f"{text[:ID_DIGITS]}AA" for text in matches]))
         keys = [ids[start : start + ID_BYTES] for start in range(0, len(ids), ID_BYTES + 2)]
         return list(map(Submission._make, zip(repeat(self.key), keys, bits, strict=False)))
 
     @cached_property
     def _plain(self) -> re.Pattern[str]:
         """The pattern of a line as the client writes it; the last of the 22 digits of an id has two bits."""
-        digits = len(to_text(bytes(self.survey.length)))
-        pair = rf"([\w-]{{21}}[AQgw]{BETWEEN}[\w-]{{{digits}}})"
+        digits = len(to_base64url(bytes(self.survey.length)))
+        pair = rf"([\w-]{{21}}[AQgw]{SEPARATOR}[\w-]{{{digits}}})"
         return re.compile(rf'^{{"survey":"{self.survey.digest}","id":"{pair}"}}$', re.ASCII | re.MULTILINE)
 
     def _validate(self, wire: _Wire) -> bytes:
-        bits = from_text(wire.bits)
+        bits = from_base64url(wire.bits)
         if wire.survey != self.survey.digest:
             raise Problem("wrong_survey", f"The current definition is {self.survey.digest}.")
         return self._remember(wire.bits, bits)
 
     def _remember(self, text: str, bits: bytes) -> bytes:
         unpack(self.survey, bits)
-        if len(self._valid) >= REMEMBERED:
+        if len(self._valid) >= CACHE_SIZE:
             self._valid.clear()
         self._valid[text] = bits
         return bits
@@ -152,12 +152,12 @@ class Decoder:
 
 
 def _ticket(wire: _Ticket) -> Ticket:
-    prefix = _sized(wire.prefix, PREFIX_BYTES, "The prefix of a ticket")
-    return Ticket(prefix, _sized(wire.signature, MODULUS_BYTES, "The signature of a ticket"))
+    prefix = _decode_sized(wire.prefix, PREFIX_BYTES, "The prefix of a ticket")
+    return Ticket(prefix, _decode_sized(wire.signature, MODULUS_BYTES, "The signature of a ticket"))
 
 
-def _sized(text: str, length: int, what: str) -> bytes:
-    data = from_text(text)
+def _decode_sized(text: str, length: int, what: str) -> bytes:
+    data = from_base64url(text)
     if len(data) != length:
         raise ReportError("malformed_report", f"{what} has {length} bytes.")
     return data
@@ -182,7 +182,7 @@ class Reply(NamedTuple):
     headers: Sequence[tuple[str, str]] = ()
 
 
-def reply(outcome: Outcome | BaseException) -> Reply:
+def make_reply(outcome: Outcome | BaseException) -> Reply:
     """Return the response to a report, for its outcome or for the error that it raised."""
     if outcome is Outcome.STORED or outcome is Outcome.ALREADY_STORED:
         status = 201 if outcome is Outcome.STORED else 200
@@ -203,10 +203,10 @@ class Intake:
     """The intake of single reports: check the address before the body is read, then accept the body."""
 
     def __init__(
-        self, store: Store, limit: str, end: Callable[[], bool] = lambda: True, counts: Counts | None = None
+        self, store: Store, limit: str, destroy_keys: Callable[[], bool] = lambda: True, counts: Counts | None = None
     ) -> None:
         self._store = store
-        self._writer, self._limiter = Writer(store, end), Limiter(limit, "senders", counts)
+        self._writer, self._limiter = Writer(store, destroy_keys), Limiter(limit, "senders", counts)
         self._decoders: dict[str, Decoder] = {}
 
     def begin(self) -> None:
@@ -226,11 +226,11 @@ class Intake:
         """Count a request from this address. Raise TooMany if it exceeds the limit."""
         self._limiter.check(address)
 
-    def take(self, slug: str, body: bytes) -> Future[Outcome]:
+    def accept(self, slug: str, body: bytes) -> Future[Outcome]:
         """Validate one report and submit it to the writer; return a future of its outcome. Raise Problem if invalid."""
         if len(body) > LARGEST_REPORT:
             raise Problem("too_large", f"At most {LARGEST_REPORT} bytes.")
-        current = self._store.current(slug)
+        current = self._store.current_key_and_digest(slug)
         if current is None:
             raise Problem("not_found", "There is no such survey.")
         try:
@@ -238,9 +238,9 @@ class Intake:
         except Problem as problem:
             if problem.code != "wrong_survey":
                 raise
-            return self._resent(slug, body, problem)
+            return self._accept_resent(slug, body, problem)
 
-    def _resent(self, slug: str, body: bytes, problem: Problem) -> Future[Outcome]:
+    def _accept_resent(self, slug: str, body: bytes, problem: Problem) -> Future[Outcome]:
         """Return the outcome of a report to an older version, if that report is stored already; store nothing.
 
         Otherwise raise the given problem.

@@ -16,13 +16,13 @@ from pathlib import Path
 from candor_client.errors import ReportError
 from candor_client.report import ID_BYTES, unpack
 from survey_app.problems import PROBLEMS
-from survey_app.results.parquet.parquet_reader import Reports, batches, packed
-from survey_app.store import Outcome, Published, Store, Submission
-from survey_app.tally import Bits, blocks
+from survey_app.results.parquet.parquet_reader import ReportFiles, pack_batch, read_batches
+from survey_app.store import Outcome, PublishedSurvey, Store, Submission
+from survey_app.tally import Bits, rebatch
 
 MARK = b"candor load\x00"
-TOGETHER = 8192  # reports per transaction
-REMEMBERED = 2**16  # rows of bits in the cache of valid ones
+REPORTS_PER_TRANSACTION = 8192  # reports per transaction
+CACHE_SIZE = 2**16  # rows of bits in the cache of valid ones
 
 
 class LoadError(Exception):
@@ -30,14 +30,14 @@ class LoadError(Exception):
 
 
 @dataclass
-class Loaded:
+class LoadCounts:
     """The numbers of reports that were stored, and that were there already."""
 
     stored: int = 0
-    already: int = 0
+    already_stored: int = 0
 
 
-def load(store: Store, published: Published, reports: Reports, done: Callable[[int], None]) -> Loaded:
+def load(store: Store, published: PublishedSurvey, reports: ReportFiles, progress: Callable[[int], None]) -> LoadCounts:
     """Store the reports of all files, and return the counts; reports that are stored already stay as they are.
 
     Call `progress` with the number of reports after each transaction. Raise LoadError if a report cannot be stored.
@@ -47,23 +47,23 @@ def load(store: Store, published: Published, reports: Reports, done: Callable[[i
             f"these reports are to {reports.survey.slug} {reports.survey.digest}, and {published.survey.slug} is "
             f"{published.survey.digest}: noise of one definition says nothing under another"
         )
-    if published.invited:
+    if published.is_by_invitation:
         raise LoadError(f"{published.survey.slug} is by invitation: every report needs a ticket, and these have none")
     _check(reports)
-    counts = Loaded()
+    counts = LoadCounts()
     for file in reports.files:
-        for submissions in _submissions(file, published.key, blocks(_rows(reports, file), TOGETHER)):
+        for submissions in _submissions(file, published.key, rebatch(_rows(reports, file), REPORTS_PER_TRANSACTION)):
             _write(store, submissions, counts)
-            done(len(submissions))
+            progress(len(submissions))
     return counts
 
 
-def _check(reports: Reports) -> None:
+def _check(reports: ReportFiles) -> None:
     """Raise LoadError unless a device could have sent all of these bits."""
     survey, valid = reports.survey, set[bytes]()
     for file in reports.files:
-        for rows in blocks(_rows(reports, file), TOGETHER):
-            if len(valid) > REMEMBERED:
+        for rows in rebatch(_rows(reports, file), REPORTS_PER_TRANSACTION):
+            if len(valid) > CACHE_SIZE:
                 valid.clear()
             for bits in {row.tobytes() for row in rows} - valid:
                 try:
@@ -73,9 +73,9 @@ def _check(reports: Reports) -> None:
                 valid.add(bits)
 
 
-def _rows(reports: Reports, file: Path) -> Iterator[Bits]:
-    parts = [part for part in reports.parts if part.path == file]
-    return (packed(batch, reports.survey) for batch in batches(parts, reports.survey))
+def _rows(reports: ReportFiles, file: Path) -> Iterator[Bits]:
+    parts = [part for part in reports.row_groups if part.path == file]
+    return (pack_batch(batch, reports.survey) for batch in read_batches(parts, reports.survey))
 
 
 def _submissions(file: Path, survey: int, rows: Iterator[Bits]) -> Iterator[list[Submission]]:
@@ -91,10 +91,10 @@ def row_id(content: bytes, number: int) -> bytes:
     return hashlib.sha256(MARK + content + number.to_bytes(8, "big")).digest()[:ID_BYTES]
 
 
-def _write(store: Store, submissions: list[Submission], loaded: Loaded) -> None:
+def _write(store: Store, submissions: list[Submission], loaded: LoadCounts) -> None:
     outcomes = store.write(lambda: submissions, batch=True)
     loaded.stored += outcomes.count(Outcome.STORED)
-    loaded.already += outcomes.count(Outcome.ALREADY_STORED)
+    loaded.already_stored += outcomes.count(Outcome.ALREADY_STORED)
     for outcome in outcomes:
         if outcome not in (Outcome.STORED, Outcome.ALREADY_STORED):
             raise LoadError(f"{PROBLEMS[outcome][1].rstrip('.')}; {loaded.stored} reports were stored before")

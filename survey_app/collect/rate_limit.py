@@ -34,10 +34,10 @@ READING_LIMIT = "600/minute"  # results, cross-tabs, downloads: each may take se
 AUTHOR_LIMIT = "60/minute"  # changes by one account's scripts: reading a large file takes seconds
 LIMIT = re.compile(r"([1-9][0-9]{0,8})/(second|minute|hour)")
 SECONDS = {"second": 1, "minute": 60, "hour": 3600}
-PLACES = ("senders", "signing-in", "passwords", "authors", "invitations", "visits", "readings")  # counted separately
+COUNTERS = ("senders", "signing-in", "passwords", "authors", "invitations", "visits", "readings")  # counted separately
 ROWS, CELLS = 4, 2**16
 HEAD = struct.Struct("=d16s")  # start of the window, and its salt
-PLACE = HEAD.size + 4 * ROWS * CELLS
+COUNTER_BYTES = HEAD.size + 4 * ROWS * CELLS
 NETWORK = 64  # bits of an IPv6 address that identify its network
 
 
@@ -49,20 +49,20 @@ class Counts:
     """Memory for all counts of a server, shared with processes that are forked later."""
 
     def __init__(self) -> None:
-        self._memory = mmap.mmap(-1, len(PLACES) * PLACE)
+        self._memory = mmap.mmap(-1, len(COUNTERS) * COUNTER_BYTES)
         self._file, path = tempfile.mkstemp()  # only for its lock: it stays empty, and is unlinked at once
         Path(path).unlink()
         weakref.finalize(self, os.close, self._file)
         self._threads = threading.Lock()
 
     @contextmanager
-    def place(self, name: str) -> Iterator[memoryview]:
+    def open_counter(self, name: str) -> Iterator[memoryview]:
         """Yield the bytes of one counter, locked for this thread of this process."""
-        index = PLACES.index(name)
+        index = COUNTERS.index(name)
         with self._threads:  # a file lock belongs to the whole process
             fcntl.lockf(self._file, fcntl.LOCK_EX, 1, index)
             try:
-                with memoryview(self._memory)[index * PLACE : (index + 1) * PLACE] as section:
+                with memoryview(self._memory)[index * COUNTER_BYTES : (index + 1) * COUNTER_BYTES] as section:
                     yield section
             finally:
                 fcntl.lockf(self._file, fcntl.LOCK_UN, 1, index)
@@ -74,22 +74,22 @@ class Limiter:
     Raise ValueError if the limit cannot be parsed.
     """
 
-    def __init__(self, limit: str, place: str = "senders", counts: Counts | None = None) -> None:
+    def __init__(self, limit: str, counter: str = "senders", counts: Counts | None = None) -> None:
         parsed = LIMIT.fullmatch(limit)
         if parsed is None and limit != "off":
             raise ValueError(f"{limit!r} is no limit; write {DEFAULT_RATE_LIMIT}, with second, minute or hour, or off")
         self._most, self._seconds = (int(parsed[1]), SECONDS[parsed[2]]) if parsed else (0, 1)
-        self._place, self._counts = place, (counts or Counts()) if parsed else None
+        self._place, self._counts = counter, (counts or Counts()) if parsed else None
 
-    def check(self, who: str) -> None:
+    def check(self, client: str) -> None:
         """Count one more request of a client. Raise TooMany if it exceeds the limit."""
         if self._counts is None:
             return
         now = time.monotonic()
-        with self._counts.place(self._place) as memory:
+        with self._counts.open_counter(self._place) as memory:
             cells = memory[HEAD.size :].cast("I")
             start, salt = _window(memory, now, self._seconds)
-            indexes = _cells_of(_named(who), salt)
+            indexes = _cells_of(_client_name(client), salt)
             count = min(cells[cell] for cell in indexes)
             if count < self._most:
                 for cell in indexes:
@@ -104,24 +104,24 @@ def _window(memory: memoryview, now: float, seconds: int) -> tuple[float, bytes]
     start, salt = HEAD.unpack_from(memory)
     if not any(salt) or not start <= now < start + seconds:
         start, salt = now, secrets.token_bytes(16)
-        memory[HEAD.size :] = bytes(PLACE - HEAD.size)
+        memory[HEAD.size :] = bytes(COUNTER_BYTES - HEAD.size)
         HEAD.pack_into(memory, 0, start, salt)  # last: a process killed before this line leaves the old window
     return start, salt
 
 
-def _cells_of(who: str, salt: bytes) -> list[int]:
-    digest = hashlib.blake2b(who.encode(), key=salt, digest_size=4 * ROWS).digest()
+def _cells_of(name: str, salt: bytes) -> list[int]:
+    digest = hashlib.blake2b(name.encode(), key=salt, digest_size=4 * ROWS).digest()
     return [row * CELLS + value % CELLS for row, value in enumerate(struct.unpack(f"={ROWS}I", digest))]
 
 
-def _named(who: str) -> str:
+def _client_name(client: str) -> str:
     """Return the name to count: the /64 network of an IPv6 address, since one client has billions of addresses."""
-    if ":" not in who:
-        return who
+    if ":" not in client:
+        return client
     try:
-        address = ipaddress.IPv6Address(who.strip("[]").partition("%")[0])
+        address = ipaddress.IPv6Address(client.strip("[]").partition("%")[0])
     except ValueError:
-        return who
+        return client
     if address.ipv4_mapped:  # from a server that listens on both IPv4 and IPv6
         return str(address.ipv4_mapped)
     return str(ipaddress.IPv6Network((int(address), NETWORK), strict=False))

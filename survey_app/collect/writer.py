@@ -11,7 +11,7 @@ from survey_app.store import Outcome, Store, Submission, Unavailable
 
 MOST_AT_ONCE = 512
 TIDY_SECONDS, TIDY_AT_LEAST = 1.0, 60.0  # after a quiet second, and at the latest
-AGAIN_SECONDS = 10.0  # until a failed cleanup is retried
+RETRY_SECONDS = 10.0  # until a failed cleanup is retried
 
 
 class Writer:
@@ -21,8 +21,8 @@ class Writer:
     whether it succeeded.
     """
 
-    def __init__(self, store: Store, end: Callable[[], bool] = lambda: True) -> None:
-        self._store, self._end = store, end
+    def __init__(self, store: Store, destroy_keys: Callable[[], bool] = lambda: True) -> None:
+        self._store, self._end = store, destroy_keys
         self._queue: queue.SimpleQueue[tuple[Submission, Future[Outcome]] | None] = queue.SimpleQueue()
         self._start = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -52,11 +52,11 @@ class Writer:
 
     def _run(self) -> None:
         try:
-            self._store_what_comes()
+            self._store_reports()
         finally:
             self._store.close()  # this thread's connection
 
-    def _store_what_comes(self) -> None:
+    def _store_reports(self) -> None:
         tidy_time, has_expired, is_last = time.monotonic(), False, False
         due = tidy_time + TIDY_AT_LEAST
         while not is_last:
@@ -69,12 +69,14 @@ class Writer:
             except queue.Empty:
                 with suppress(Unavailable):  # retried in a second
                     has_expired = self._store.expire()
-            if has_expired or ((not waiting or time.monotonic() - tidy_time > TIDY_AT_LEAST) and self._store.untidy):
+            if has_expired or (
+                (not waiting or time.monotonic() - tidy_time > TIDY_AT_LEAST) and self._store.needs_rewrite
+            ):
                 self._store.tidy()
                 tidy_time, has_expired = time.monotonic(), False
                 due = tidy_time
             if time.monotonic() >= due + (TIDY_AT_LEAST if waiting else 0):
-                due = time.monotonic() + (TIDY_AT_LEAST if self._end() else AGAIN_SECONDS)
+                due = time.monotonic() + (TIDY_AT_LEAST if self._end() else RETRY_SECONDS)
             if not waiting:
                 continue
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from candor_client.definition import Field, Survey
-from survey_app.estimate.hypotheses import LEAST_EXPECTED, Test, by_chi_square, by_draws
+from survey_app.estimate.hypotheses import LEAST_EXPECTED, Test, chi_square_test, resampling_test
 from survey_app.figures import Floats
 from survey_app.tally import Counts, Tally, columns
 
@@ -20,7 +20,7 @@ SEED = 15
 
 
 @dataclass(frozen=True)
-class Draw:
+class BlockDraw:
     """A field, the probability that a device draws it, and the number of devices that did."""
 
     field: Field
@@ -29,30 +29,30 @@ class Draw:
     expected: float
 
 
-def draws(survey: Survey, tally: Tally) -> list[Draw]:
+def count_draws(survey: Survey, tally: Tally) -> list[BlockDraw]:
     """Return how often each field was drawn; empty if every device answers all fields."""
-    rows: list[Draw] = []
+    rows: list[BlockDraw] = []
     for place in columns(survey):
-        if place.asked is not None:
-            chance = float(survey.part(place.field))
-            rows.append(Draw(place.field, chance, int(tally.counts[place.asked]), chance * tally.reports))
+        if place.asked_column is not None:
+            chance = float(survey.answer_probability(place.field))
+            rows.append(BlockDraw(place.field, chance, int(tally.counts[place.asked_column]), chance * tally.reports))
     return rows
 
 
-def draw_test(drawn: list[Draw]) -> Test | None:
+def run_draw_test(draws: list[BlockDraw]) -> Test | None:
     """Test the numbers of draws with Pearson's chi-square; return None without reports or with a single field."""
-    observed, chances = np.array([draw.n for draw in drawn]), np.array([draw.chance for draw in drawn])
+    observed, chances = np.array([draw.n for draw in draws]), np.array([draw.chance for draw in draws])
     n = int(observed.sum())
-    if len(drawn) < 2 or not n:
+    if len(draws) < 2 or not n:
         return None
     statistic = float(_chi_square(observed, chances, n))
-    name, df = "chi-square of the blocks drawn", len(drawn) - 1
+    name, df = "chi-square of the blocks drawn", len(draws) - 1
     if n * chances.min() >= LEAST_EXPECTED:
-        return by_chi_square(name, statistic, df, n)
+        return chi_square_test(name, statistic, df, n)
     simulated = _chi_square(np.random.default_rng(SEED).multinomial(n, chances, SIMULATED), chances, n)
-    return by_draws(f"{name}, simulated", statistic, df, n, "bootstrap", simulated)
+    return resampling_test(f"{name}, simulated", statistic, df, n, "bootstrap", simulated)
 
 
-def _chi_square(seen: Counts, chances: Floats, n: int) -> Floats:
-    statistic: Floats = ((seen - n * chances) ** 2 / (n * chances)).sum(axis=-1)
+def _chi_square(observed: Counts, chances: Floats, n: int) -> Floats:
+    statistic: Floats = ((observed - n * chances) ** 2 / (n * chances)).sum(axis=-1)
     return statistic

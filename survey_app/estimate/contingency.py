@@ -25,7 +25,7 @@ class PairError(Exception):
     """The two questions cannot be crossed; the message says why."""
 
 
-class ApartError(PairError):
+class SeparateBlocksError(PairError):
     """No device answered both questions, because they are in different blocks and each device answers one block."""
 
 
@@ -46,7 +46,7 @@ class CrosstabEstimates:
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowShares:
     """The input for shares within rows: the unbiased shares of the cells `cells[i, j]` and of the rows `sums[i]`.
 
     If r is the share of cell ij within row i, the variance of one report's (cell − r · row) is v0 + v1 r + v2 r².
@@ -54,15 +54,17 @@ class Rows:
 
     cells: Floats
     sums: Floats
-    known: npt.NDArray[np.bool_]  # for each row: whether the reports exclude that it is empty
+    is_nonempty: npt.NDArray[np.bool_]  # for each row: whether the reports exclude that it is empty
     spread: tuple[Floats, Floats, Floats]  # v0, v1, v2 for each cell
     correlation: Floats  # of the share within each row with the share within the first row
     possible: npt.NDArray[np.bool_]  # for each cell: whether it can occur
-    shown: Floats  # the displayed shares of cells
-    shown_sums: Floats  # the displayed shares of rows
+    displayed_cells: Floats  # the displayed shares of cells
+    displayed_sums: Floats  # the displayed shares of rows
 
 
-def score(top: float, bottom: float, spread: tuple[float, float, float], n: int, z: float) -> tuple[float, float]:
+def score_interval(
+    top: float, bottom: float, spread: tuple[float, float, float], n: int, z: float
+) -> tuple[float, float]:
     """Return the ends of all r with (top − r·bottom)² ≤ z² (v0 + v1 r + v2 r²)/n, after moving `top` by half a report.
 
     `top` is first clamped to a possible value, so the interval is never empty. It is not cut to [0, 1], because
@@ -80,18 +82,18 @@ def score(top: float, bottom: float, spread: tuple[float, float, float], n: int,
     return ends[0], ends[1]
 
 
-def share(n: int, value: float, point: float, low: float, high: float, *, is_ratio: bool = False) -> Estimate:
+def share_estimate(n: int, value: float, point: float, low: float, high: float, *, is_ratio: bool = False) -> Estimate:
     """Return the estimate of a share, given the limits around its nearest possible value.
 
     The raw interval is shifted back to the unbiased value. A value that is not finite (an empty row) is not shifted.
     """
     limits = Interval(low, high, Method.SCORE)
     shift = value - clamp(value) if math.isfinite(value) else 0.0
-    both_limits = Limits(limits.clipped(0, 1), limits.mapped(1, shift))
+    both_limits = Limits(limits.clip(0, 1), limits.map_affine(1, shift))
     return Estimate("", FigureKind.SHARE, n, point, both_limits, value, None, is_ratio)
 
 
-def by_row(names: tuple[Names, Names], rows: Rows, n: int, z: float) -> tuple[list[Cell], list[Cell]]:
+def estimate_rows(names: tuple[Names, Names], rows: RowShares, n: int, z: float) -> tuple[list[Cell], list[Cell]]:
     """Return the shares within rows, and their differences to the first row (MOVER with the correlation of both).
 
     If a row has only one possible cell, its share is 1, and it has no difference to other rows.
@@ -103,21 +105,21 @@ def by_row(names: tuple[Names, Names], rows: Rows, n: int, z: float) -> tuple[li
     for i, j in np.argwhere(rows.possible).tolist():
         label = names[0][i], names[1][j]
         if is_single[i]:
-            within.append(Cell(label, _whole(n)))
+            within.append(Cell(label, _certain_estimate(n)))
             continue
         top, bottom = float(rows.cells[i, j]), float(rows.sums[i])
         low, high = 0.0, 1.0
-        if rows.known[i]:
+        if rows.is_nonempty[i]:
             v0, v1, v2 = (float(part[i, j]) for part in rows.spread)
-            low, high = score(top, bottom, (v0, v1, v2), n, z)
-        row_share = float(rows.shown_sums[i])
-        point = clamp(float(rows.shown[i, j]) / row_share) if row_share > 0 else 0.5
-        estimate = share(n, top / bottom if bottom > 0 else math.nan, point, low, high, is_ratio=True)
+            low, high = score_interval(top, bottom, (v0, v1, v2), n, z)
+        row_share = float(rows.displayed_sums[i])
+        point = clamp(float(rows.displayed_cells[i, j]) / row_share) if row_share > 0 else 0.5
+        estimate = share_estimate(n, top / bottom if bottom > 0 else math.nan, point, low, high, is_ratio=True)
         within.append(Cell(label, estimate))
         if i == 0:
             first[j] = estimate
         elif j in first:
-            are_nonempty = bool(rows.known[i] and rows.known[0])
+            are_nonempty = bool(rows.is_nonempty[i] and rows.is_nonempty[0])
             rho = (
                 min(float(rows.correlation[i, j]), 1 - 2 / n) if are_nonempty else None
             )  # two reports do not determine it
@@ -125,22 +127,24 @@ def by_row(names: tuple[Names, Names], rows: Rows, n: int, z: float) -> tuple[li
     return within, differences
 
 
-def _whole(n: int) -> Estimate:
+def _certain_estimate(n: int) -> Estimate:
     """Return the estimate of a share that is 1 by definition."""
     certain = Interval(1.0, 1.0, Method.CERTAIN)
     return Estimate("", FigureKind.SHARE, n, 1.0, Limits(certain, certain), 1.0, None)
 
 
-def _difference(n: int, one: Estimate, first: Estimate, correlation: float | None) -> Estimate:
-    value, point = one.unbiased - first.unbiased, one.estimate - first.estimate
+def _difference(n: int, estimate: Estimate, first: Estimate, correlation: float | None) -> Estimate:
+    value, point = estimate.unbiased - first.unbiased, estimate.estimate - first.estimate
     if correlation is None:
         full_range = Interval(-1.0, 1.0, Method.MOVER)
         return Estimate("", FigureKind.DIFFERENCE, n, point, Limits(full_range, full_range), value, None, True)
 
-    def distance(mine: float, other: float) -> float:
-        return math.sqrt(max(mine * mine + other * other - 2 * correlation * mine * other, 0.0))
+    def distance(arm: float, other_arm: float) -> float:
+        return math.sqrt(max(arm * arm + other_arm * other_arm - 2 * correlation * arm * other_arm, 0.0))
 
-    low = value - distance(one.unbiased - one.limits.raw.low, first.limits.raw.high - first.unbiased)
-    high = value + distance(one.limits.raw.high - one.unbiased, first.unbiased - first.limits.raw.low)
+    low = value - distance(estimate.unbiased - estimate.limits.raw.low, first.limits.raw.high - first.unbiased)
+    high = value + distance(estimate.limits.raw.high - estimate.unbiased, first.unbiased - first.limits.raw.low)
     raw = Interval(low, high, Method.MOVER)
-    return Estimate("", FigureKind.DIFFERENCE, n, point, Limits(raw.around(value, -1, 1), raw), value, None, True)
+    return Estimate(
+        "", FigureKind.DIFFERENCE, n, point, Limits(raw.shift_and_clip(value, -1, 1), raw), value, None, True
+    )

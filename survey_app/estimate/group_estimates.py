@@ -21,28 +21,28 @@ from survey_app.estimate import hypotheses
 from survey_app.estimate.hypotheses import Test
 from survey_app.estimate.intervals import Interval, Limits, Method, Options, dirichlet
 from survey_app.estimate.projection import project
-from survey_app.estimate.question_estimates import LEAST_REPORTS, Estimate, Evidence, clamp, members
+from survey_app.estimate.question_estimates import LEAST_REPORTS, Estimate, Evidence, clamp, field_symbols
 from survey_app.figures import FigureKind
 from survey_app.kinds import kind_of
 
 Range = tuple[float, float]
 
-UNEVEN = 2  # ratio of the weights of two groups' reports from which groups no longer count as equal
+UNEVEN_RATIO = 2  # ratio of the weights of two groups' reports from which groups no longer count as equal
 
 
 class GroupsError(Exception):
     """The surveys are not groups of one study; the message says why."""
 
 
-def check_same(surveys: Sequence[Survey]) -> None:
+def check_same_questions(surveys: Sequence[Survey]) -> None:
     """Raise GroupsError unless all surveys ask the same questions; their ε may differ."""
     first = surveys[0]
     for survey in surveys[1:]:
-        if list(map(signature, first.questions)) != list(map(signature, survey.questions)):
+        if list(map(question_signature, first.questions)) != list(map(question_signature, survey.questions)):
             raise GroupsError(f"{first.slug} and {survey.slug} do not ask the same questions with the same options")
 
 
-def signature(question: Question) -> Question:
+def question_signature(question: Question) -> Question:
     """Return the question without its words and its number of levels, to compare questions of two surveys.
 
     The number of levels follows from ε, so it may differ.
@@ -50,12 +50,12 @@ def signature(question: Question) -> Question:
     return replace(question, text="", unit="", shuffle=False, levels=0)
 
 
-def possible(question: Question, kind: str) -> Range:
+def possible_range(question: Question, kind: str) -> Range:
     """Return the lowest and highest possible value of a share or of a mean of a question."""
     return kind_of(question).value_range(question) if kind == FigureKind.MEAN else (0.0, 1.0)
 
 
-def whole(
+def poststratify(
     question: Question, by_line: Sequence[Sequence[Estimate]], weights: Sequence[float], options: Options
 ) -> list[Estimate]:
     """Return the post-stratified estimates Σ w_h θ_h of every line of a question, for weights that sum to one.
@@ -64,9 +64,11 @@ def whole(
     weighted sums of unbiased shares, and the displayed mean follows from them.
     """
     kind, mean = kind_of(question), FigureKind.MEAN
-    share_options = options.among(sum(lines[0].kind != mean for lines in by_line))
+    share_options = options.apply_bonferroni(sum(lines[0].kind != mean for lines in by_line))
     estimates = [
-        combine(lines, weights, possible(question, lines[0].kind), options if lines[0].kind == mean else share_options)
+        combine(
+            lines, weights, possible_range(question, lines[0].kind), options if lines[0].kind == mean else share_options
+        )
         for lines in by_line
     ]
     shares = np.array([estimate.unbiased for estimate in estimates if estimate.kind != mean])
@@ -79,7 +81,7 @@ def whole(
     return [replace(estimate, estimate=point) for estimate, point in zip(estimates, displayed, strict=True)]
 
 
-def same_shares(groups: Sequence[Evidence], name: str) -> Test | None:
+def compare_group_shares(groups: Sequence[Evidence], name: str) -> Test | None:
     """Test whether the groups have the same shares of a question, by Pearson's test of the reported symbols.
 
     Return None unless all groups were randomized in the same way and every report names one symbol.
@@ -94,10 +96,10 @@ def same_shares(groups: Sequence[Evidence], name: str) -> Test | None:
         named_counts = channel_of(evidence.field.mechanism).named_symbols(evidence.counts, evidence.n)
         if named_counts is None:
             return None
-        sets = members(evidence.field, question)
+        sets = field_symbols(evidence.field, question)
         tables.append([int(named_counts[symbols].sum()) for symbols in sets])
         designs.add((evidence.field.mechanism, *map(len, sets)))
-    return hypotheses.groups(np.array(tables, dtype=float)) if len(designs) == 1 else None
+    return hypotheses.compare_groups(np.array(tables, dtype=float)) if len(designs) == 1 else None
 
 
 def combine(
@@ -115,25 +117,27 @@ def combine(
     point = clamp(value, *within) if math.isfinite(value) else displayed
     n, is_ratio = sum(estimate.n for estimate in estimates), any(estimate.is_ratio for estimate in estimates)
     raw = (
-        _score(estimates, weights, clamp(value, *within), options.alpha)
-        or _pooled(estimates, weights, options.alpha)
-        or _mover(estimates, weights)
+        _score_interval(estimates, weights, clamp(value, *within), options.alpha)
+        or _pooled_interval(estimates, weights, options.alpha)
+        or _mover_interval(estimates, weights)
     )
-    interval = raw.clipped(*within) if raw.method is Method.SCORE else _inside(raw, value, within)
+    interval = raw.clip(*within) if raw.method is Method.SCORE else _clip_to_range(raw, value, within)
     return Estimate(first.option, first.kind, n, point, Limits(interval, raw), value, None, is_ratio)
 
 
-def difference(one: Estimate, other: Estimate, within: Range = (0.0, 1.0)) -> Estimate:
+def difference(estimate: Estimate, other: Estimate, within: Range = (0.0, 1.0)) -> Estimate:
     """Return the estimate of θ_1 − θ_2 of two groups; its point is the difference of the two displayed points."""
-    value, most = one.unbiased - other.unbiased, within[1] - within[0]
-    point = one.estimate - other.estimate
-    raw = _mover((one, other), (1.0, -1.0))
-    limits = Limits(_inside(raw, value, (-most, most)), raw)
-    n, is_ratio = one.n + other.n, one.is_ratio or other.is_ratio
-    return Estimate(one.option, FigureKind.DIFFERENCE, n, point, limits, value, None, is_ratio)
+    value, most = estimate.unbiased - other.unbiased, within[1] - within[0]
+    point = estimate.estimate - other.estimate
+    raw = _mover_interval((estimate, other), (1.0, -1.0))
+    limits = Limits(_clip_to_range(raw, value, (-most, most)), raw)
+    n, is_ratio = estimate.n + other.n, estimate.is_ratio or other.is_ratio
+    return Estimate(estimate.option, FigureKind.DIFFERENCE, n, point, limits, value, None, is_ratio)
 
 
-def _score(estimates: Sequence[Estimate], weights: Sequence[float], value: float, alpha: float) -> Interval | None:
+def _score_interval(
+    estimates: Sequence[Estimate], weights: Sequence[float], value: float, alpha: float
+) -> Interval | None:
     """Return the score interval of a weighted sum of shares: all x within z √Var(x), plus half a report, of `value`.
 
     Return None if any figure is not a share or if a group has fewer than two reports. Var is Σ w²/n (v0 + v1 x +
@@ -152,7 +156,7 @@ def _score(estimates: Sequence[Estimate], weights: Sequence[float], value: float
         for part in ("v0", "v1", "v2")
     )
     estimated = z2 * math.fsum(
-        weight**2 / (estimate.n - 1) * spread.at(estimate.unbiased) for estimate, spread, weight in groups
+        weight**2 / (estimate.n - 1) * spread.variance_at(estimate.unbiased) for estimate, spread, weight in groups
     )
     ends: list[float] = []
     for sign, outer in ((-1, min), (1, max)):
@@ -161,13 +165,13 @@ def _score(estimates: Sequence[Estimate], weights: Sequence[float], value: float
         root = (b + sign * math.sqrt(max(b * b - a * c, 0.0))) / a
         ends.append(outer(shifted + sign * math.sqrt(estimated), root))
     steps = [weight * spread.step for _, spread, weight in groups]
-    if max(steps) >= UNEVEN * min(steps):
-        mover = _mover(estimates, weights)
+    if max(steps) >= UNEVEN_RATIO * min(steps):
+        mover = _mover_interval(estimates, weights)
         ends = [min(ends[0], mover.low), max(ends[1], mover.high)]
     return Interval(ends[0], ends[1], Method.SCORE)
 
 
-def _pooled(estimates: Sequence[Estimate], weights: Sequence[float], alpha: float) -> Interval | None:
+def _pooled_interval(estimates: Sequence[Estimate], weights: Sequence[float], alpha: float) -> Interval | None:
     """Return the interval of a weighted sum of means, as if 1/Σ(w²/n) reports came from a single survey.
 
     Return None unless every report of every group has one score. Among equal groups no other groups with that sum have
@@ -182,15 +186,15 @@ def _pooled(estimates: Sequence[Estimate], weights: Sequence[float], alpha: floa
         for estimate, weight, (_, group_scores) in zip(estimates, weights, scores, strict=True)
     ]
     pooled = dirichlet(np.concatenate([values for values, _ in scores]), np.concatenate(counts), alpha)
-    mover = _mover(estimates, weights)
+    mover = _mover_interval(estimates, weights)
     return Interval(min(pooled.low, mover.low), max(pooled.high, mover.high), pooled.method)
 
 
-def _inside(raw: Interval, value: float, within: Range) -> Interval:
-    return raw.around(value, *within) if math.isfinite(value) else raw.clipped(*within)
+def _clip_to_range(raw: Interval, value: float, within: Range) -> Interval:
+    return raw.shift_and_clip(value, *within) if math.isfinite(value) else raw.clip(*within)
 
 
-def _mover(estimates: Sequence[Estimate], weights: Sequence[float]) -> Interval:
+def _mover_interval(estimates: Sequence[Estimate], weights: Sequence[float]) -> Interval:
     """Return the MOVER interval of a weighted sum: each distance to an end is the root of a sum of squares.
 
     An unbiased ratio may lie outside of its own limits, or not be a number. Then the nearest point, or the displayed

@@ -52,12 +52,12 @@ class Test:
     __test__ = False  # pytest must not collect this class
 
 
-def by_chi_square(name: str, statistic: float, df: int, n: int) -> Test:
+def chi_square_test(name: str, statistic: float, df: int, n: int) -> Test:
     """Return the result of a test whose statistic is compared with χ²."""
     return Test(name, statistic, df, float(chdtrc(df, statistic)) if df else 1.0, n)
 
 
-def by_draws(name: str, statistic: float, df: int, n: int, method: Reference, draws: Floats) -> Test:
+def resampling_test(name: str, statistic: float, df: int, n: int, method: Reference, draws: Floats) -> Test:
     """Return the result of a test whose statistic is compared with those of simulated `draws`."""
     reached = int((draws >= statistic * (1 - ROUNDING) - ROUNDING).sum())
     return Test(name, statistic, df, (1 + reached) / (1 + len(draws)), n, method, len(draws))
@@ -90,15 +90,15 @@ def pearson(table: Floats, name: str = "Pearson's test on the reported table") -
     statistic = float(((table - expected) ** 2 / expected).sum())
     df = (table.shape[0] - 1) * (table.shape[1] - 1)
     if not df or expected.min() >= LEAST_EXPECTED:
-        return by_chi_square(name, statistic, df, int(n))
+        return chi_square_test(name, statistic, df, int(n))
     draws = max(min(DRAWS, MOST_CELLS_DRAWN // table.size), FEWEST_DRAWS)
-    permutations = _permuted(table, draws)
-    return by_draws(
+    permutations = _permute_tables(table, draws)
+    return resampling_test(
         name, statistic, df, int(n), "permutation", ((permutations - expected) ** 2 / expected).sum(axis=(1, 2))
     )
 
 
-def _permuted(table: Floats, draws: int) -> Floats:
+def _permute_tables(table: Floats, draws: int) -> Floats:
     """Return random tables with the same margins, distributed as if the reports of one question were permuted.
 
     The cells are drawn one by one from hypergeometric distributions.
@@ -119,7 +119,7 @@ def _permuted(table: Floats, draws: int) -> Floats:
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoreSummary:
     """A summary of a question's scores in a scan: second moments, means, and the number of ones in each of its bits.
 
     `reports` has the scores of every report, unless there are too many.
@@ -131,7 +131,7 @@ class Scored:
     reports: Floats | None = None
 
 
-def quadratic(cross: Floats, left: Scored, right: Scored, n: int) -> Test | None:
+def quadratic(cross: Floats, left: ScoreSummary, right: ScoreSummary, n: int) -> Test | None:
     """Test independence of two separate fields of any kind, by n tr(S_u⁺ C S_v⁺ C').
 
     C is the cross-covariance of their bits. Return None if some expected count of a pair of bits is too small for χ²
@@ -145,7 +145,7 @@ def quadratic(cross: Floats, left: Scored, right: Scored, n: int) -> Test | None
     statistic, df = n * float(((root.T @ cross @ other_root) ** 2).sum()), rank * other_rank
     rarest = [float(np.minimum(summary.ones, n - summary.ones).min()) for summary in (left, right)]
     if not df or rarest[0] * rarest[1] / n >= LEAST_EXPECTED:
-        return by_chi_square(name, statistic, df, n)
+        return chi_square_test(name, statistic, df, n)
     draws = min(DRAWS, MOST_PRODUCTS // (n * df))
     if left.reports is None or right.reports is None or draws < FEWEST_DRAWS:
         return None
@@ -155,7 +155,7 @@ def quadratic(cross: Floats, left: Scored, right: Scored, n: int) -> Test | None
     )  # makes the result independent of the order of reading
     u, v = (left.reports[order] - left.mean) @ root, (right.reports[order] - right.mean) @ other_root
     permutations = np.array([((u.T @ v[rng.permutation(n)]) ** 2).sum() for _ in range(draws)]) / n
-    return by_draws(name, statistic, df, n, "permutation", permutations)
+    return resampling_test(name, statistic, df, n, "permutation", permutations)
 
 
 def joint_independence(counts: Floats, slope: float, base: float | Floats) -> Test:
@@ -174,7 +174,9 @@ def joint_independence(counts: Floats, slope: float, base: float | Floats) -> Te
         return likelihood_ratio(counts, slope, base)
     name, df = "Pearson's statistic of independent cells", (counts.shape[0] - 1) * (counts.shape[1] - 1)
     draws, rng = max(min(DRAWS, MOST_CELLS_DRAWN // counts.size), FEWEST_DRAWS), _generator(counts)
-    significant = (_sure(margin, slope, noise.sum(axis=1 - axis), n) for axis, margin in enumerate((rows, columns)))
+    significant = (
+        _significant_shares(margin, slope, noise.sum(axis=1 - axis), n) for axis, margin in enumerate((rows, columns))
+    )
     tests: list[Test] = []
     for cells in (fitted, noise + slope * np.outer(*significant)):
         draws_of_counts = rng.multinomial(int(n), (cells / cells.sum()).ravel(), size=draws).reshape(
@@ -184,7 +186,7 @@ def joint_independence(counts: Floats, slope: float, base: float | Floats) -> Te
         a, b = _margins(tables, slope, noise)
         expected = n * (noise + slope * a[:, :, None] * b[:, None, :])
         statistics = ((tables - expected) ** 2 / expected).sum(axis=(1, 2))
-        tests.append(by_draws(name, float(statistics[0]), df, int(n), "bootstrap", statistics[1:]))
+        tests.append(resampling_test(name, float(statistics[0]), df, int(n), "bootstrap", statistics[1:]))
     return max(tests, key=lambda margin: margin.p_value)
 
 
@@ -196,7 +198,7 @@ def _margins(tables: Floats, slope: float, base: Floats) -> tuple[Floats, Floats
     return project(rows), project(columns)
 
 
-def _sure(shares: Floats, slope: float, base: Floats, n: float) -> Floats:
+def _significant_shares(shares: Floats, slope: float, base: Floats, n: float) -> Floats:
     """Return the shares above two standard errors, and the largest share, scaled to sum to one; others become 0."""
     reported = base + slope * shares
     error = np.sqrt(reported * (1 - reported) / n) / slope
@@ -216,13 +218,13 @@ def likelihood_ratio(counts: Floats, slope: float, base: float | Floats) -> Test
     shares = shares / shares.sum()
     margins = shares.sum(axis=1), shares.sum(axis=0)
     even = np.full(rows, 1 / rows), np.full(columns, 1 / columns)
-    best = min(_independent(counts, slope, base, *start) for start in (margins, even))
+    best = min(_fit_independent_cells(counts, slope, base, *start) for start in (margins, even))
     free = -float(xlogy(counts, counts / n).sum())
     df = (rows - 1) * (columns - 1)
-    return by_chi_square("likelihood ratio of independent cells", max(2 * (best - free), 0.0), df, int(n))
+    return chi_square_test("likelihood ratio of independent cells", max(2 * (best - free), 0.0), df, int(n))
 
 
-def _independent(counts: Floats, slope: float, base: float | Floats, a: Floats, b: Floats) -> float:
+def _fit_independent_cells(counts: Floats, slope: float, base: float | Floats, a: Floats, b: Floats) -> float:
     """Return the smallest −log L of independent cells, by Fisher scoring from the start values a and b.
 
     a and b each sum to one, and λ stays positive.
@@ -273,10 +275,10 @@ def wald(cells: Floats, spread: Floats, n: int) -> Test:
         gradient[index] = slope.ravel()
     inverse, rank = _inverse(gradient @ spread @ gradient.T)
     statistic = n * float(contrast @ inverse @ contrast)
-    return by_chi_square("Wald's test of the cells against the product of their margins", statistic, rank, n)
+    return chi_square_test("Wald's test of the cells against the product of their margins", statistic, rank, n)
 
 
-def groups(tables: Floats) -> Test:
+def compare_groups(tables: Floats) -> Test:
     """Test whether several surveys with the same mechanism have the same shares, by Pearson's test of reported symbols.
 
     It is valid only if every report names one symbol. `tables` has a row for each survey and a column for each symbol,

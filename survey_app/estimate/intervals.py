@@ -56,30 +56,30 @@ class Interval:
     method: Method
 
     @property
-    def label(self) -> Coverage:
+    def coverage(self) -> Coverage:
         """The kind of coverage: guaranteed if it is proved, otherwise approximate."""
         return GUARANTEED if self.method in PROVED else APPROXIMATE
 
-    def mapped(self, slope: float, offset: float) -> "Interval":
+    def map_affine(self, slope: float, offset: float) -> "Interval":
         """Return the interval of slope · x + offset."""
         ends = sorted((slope * self.low + offset, slope * self.high + offset))
         return Interval(ends[0], ends[1], self.method)
 
-    def clipped(self, low: float, high: float) -> "Interval":
+    def clip(self, low: float, high: float) -> "Interval":
         """Return the part within the possible range, which has the same coverage."""
         return Interval(min(max(self.low, low), high), max(min(self.high, high), low), self.method)
 
-    def reaching(self, point: float) -> "Interval":
+    def extend_to(self, point: float) -> "Interval":
         """Return the interval extended to contain a point; coverage cannot decrease."""
         return Interval(min(self.low, point), max(self.high, point), self.method)
 
-    def around(self, value: float, low: float, high: float) -> "Interval":
+    def shift_and_clip(self, value: float, low: float, high: float) -> "Interval":
         """Return the part within the possible range, after extending the interval if `value` lies outside of the range.
 
         So it does not shrink to a point.
         """
         extended = Interval(min(value, high) - (value - self.low), max(value, low) + (self.high - value), self.method)
-        return extended.clipped(low, high)
+        return extended.clip(low, high)
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Options:
         """The error probability: how often an interval may miss."""
         return round(1 - self.confidence, 15)
 
-    def among(self, count: int) -> "Options":
+    def apply_bonferroni(self, count: int) -> "Options":
         """Return the options for one of `count` intervals: with Bonferroni's correction if `simultaneous` is set."""
         if not self.simultaneous:
             return self
@@ -119,11 +119,11 @@ class Limits:
     spread: Spread | None = None
     scores: tuple[Floats, Floats] | None = None
 
-    def mapped(self, slope: float, offset: float) -> "Limits":
+    def map_affine(self, slope: float, offset: float) -> "Limits":
         """Return the limits of slope · x + offset."""
-        sample = self.sample and self.sample.mapped(slope, offset)
-        spread = self.spread and self.spread.mapped(slope, offset)
-        return Limits(self.interval.mapped(slope, offset), self.raw.mapped(slope, offset), sample, spread)
+        sample = self.sample and self.sample.map_affine(slope, offset)
+        spread = self.spread and self.spread.map_affine(slope, offset)
+        return Limits(self.interval.map_affine(slope, offset), self.raw.map_affine(slope, offset), sample, spread)
 
 
 def binomial(ones: int, n: int, p: Fraction, q: Fraction, options: Options, *, sample: bool) -> Limits:
@@ -135,12 +135,12 @@ def binomial(ones: int, n: int, p: Fraction, q: Fraction, options: Options, *, s
     _, least, gap, *_ = coin_of(p, q)
     slope = 1 / gap
     low, high = clopper_pearson(ones, ones, n, alpha)
-    raw = Interval(low, high, Method.CLOPPER_PEARSON).mapped(slope, -least * slope)
+    raw = Interval(low, high, Method.CLOPPER_PEARSON).map_affine(slope, -least * slope)
     if options.population is not None:
-        interval = finite(ones, n, p, q, alpha, options.population)
+        interval = finite_population(ones, n, p, q, alpha, options.population)
     else:
-        interval = (narrow if options.narrow else guarded)(ones, n, p, q, alpha)
-    of_sample = finite(ones, n, p, q, alpha, n) if sample else None
+        interval = (guarded_wilson if options.narrow else guarded_clopper_pearson)(ones, n, p, q, alpha)
+    of_sample = finite_population(ones, n, p, q, alpha, n) if sample else None
     return Limits(interval, raw, of_sample, Spread.binomial(n, p, q))
 
 
@@ -151,19 +151,19 @@ def clopper_pearson(lower: float, upper: float, n: float, alpha: float) -> tuple
     return low, high
 
 
-def guarded(ones: int, n: int, p: Fraction, q: Fraction, alpha: float) -> Interval:
+def guarded_clopper_pearson(ones: int, n: int, p: Fraction, q: Fraction, alpha: float) -> Interval:
     """Return the Clopper–Pearson interval of the stored bits, mapped to the share; counts are guarded first.
 
     A count below nq or above np is moved there. The result contains the plain interval cut to [0, 1], so it covers at
     least as often, and it is never a point.
     """
-    low, high = clopper_pearson(*_possible(ones, n, p, q), n, alpha)
+    low, high = clopper_pearson(*_guard_counts(ones, n, p, q), n, alpha)
     _, least, gap, *_ = coin_of(p, q)
     slope = 1 / gap
-    return Interval((low - least) * slope, (high - least) * slope, Method.CLOPPER_PEARSON).clipped(0, 1)
+    return Interval((low - least) * slope, (high - least) * slope, Method.CLOPPER_PEARSON).clip(0, 1)
 
 
-def _possible(ones: int, n: int, p: Fraction, q: Fraction) -> tuple[int, int]:
+def _guard_counts(ones: int, n: int, p: Fraction, q: Fraction) -> tuple[int, int]:
     """Return two counts: one for the lower limit, at most np, and one for the upper limit, at least nq."""
     return min(ones, n * p.numerator // p.denominator), max(ones, -(-n * q.numerator // q.denominator))
 
@@ -176,16 +176,16 @@ def wilson(ones: int, n: int, p: Fraction, q: Fraction, alpha: float) -> Interva
     low, high = ((share + z * z / (2 * n) + sign * half) / (1 + z * z / n) for sign in (-1, 1))
     _, least, gap, *_ = coin_of(p, q)
     slope = 1 / gap
-    return Interval(low, high, Method.WILSON).mapped(slope, -least * slope).clipped(0, 1)
+    return Interval(low, high, Method.WILSON).map_affine(slope, -least * slope).clip(0, 1)
 
 
-def narrow(ones: int, n: int, p: Fraction, q: Fraction, alpha: float) -> Interval:
+def guarded_wilson(ones: int, n: int, p: Fraction, q: Fraction, alpha: float) -> Interval:
     """Return Wilson's interval of guarded counts, as in `guarded_clopper_pearson`; it is never a point."""
-    low, high = (wilson(count, n, p, q, alpha) for count in _possible(ones, n, p, q))
+    low, high = (wilson(count, n, p, q, alpha) for count in _guard_counts(ones, n, p, q))
     return Interval(low.low, high.high, Method.WILSON)
 
 
-def finite(ones: int, n: int, p: Fraction, q: Fraction, alpha: float, population: int) -> Interval:
+def finite_population(ones: int, n: int, p: Fraction, q: Fraction, alpha: float, population: int) -> Interval:
     """Return the interval of a share in a finite population of N people, of whom n were drawn.
 
     With N = n it is the interval for the respondents themselves. It contains all shares π with
@@ -200,14 +200,14 @@ def finite(ones: int, n: int, p: Fraction, q: Fraction, alpha: float, population
     at_yes, at_no = (variance / (n * d * d) for variance in variances)
     sampling = (1 - n / population) / n
     ends: list[float] = []
-    for sign, count in zip((-1, 1), _possible(ones, n, p, q), strict=True):
+    for sign, count in zip((-1, 1), _guard_counts(ones, n, p, q), strict=True):
         point = (count / n - least + sign / (2 * n)) / d
         if not 0 < point < 1:  # no share is excluded on this side
             ends.append(point)
             continue
         a, b, c = 1 + z2 * sampling, 2 * point + z2 * (sampling + at_yes - at_no), point * point - z2 * at_no
         ends.append((b + sign * math.sqrt(max(b * b - 4 * a * c, 0.0))) / (2 * a))
-    return Interval(ends[0], ends[1], Method.FINITE_POPULATION).clipped(0, 1)
+    return Interval(ends[0], ends[1], Method.FINITE_POPULATION).clip(0, 1)
 
 
 def dirichlet(scores: Sequence[float] | Floats, counts: Sequence[float] | Floats | Counts, alpha: float) -> Interval:

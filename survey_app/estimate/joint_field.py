@@ -9,10 +9,10 @@ from candor_client.question import Question
 from survey_app.channels import channel_of
 from survey_app.channels.symbol_bits import SymbolBits
 from survey_app.estimate import hypotheses
-from survey_app.estimate.contingency import CrosstabEstimates, Names, Rows, by_row
+from survey_app.estimate.contingency import CrosstabEstimates, Names, RowShares, estimate_rows
 from survey_app.estimate.hypotheses import Test
 from survey_app.estimate.intervals import Options
-from survey_app.estimate.question_estimates import LEAST_REPORTS, Evidence, joint_members, set_cells
+from survey_app.estimate.question_estimates import LEAST_REPORTS, Evidence, joint_symbols, set_cells
 from survey_app.figures import Floats
 
 
@@ -20,11 +20,11 @@ def joint_crosstab(
     evidence: Evidence, questions: tuple[Question, Question], names: tuple[Names, Names], options: Options
 ) -> CrosstabEstimates:
     """Return the cross-tab of two questions of a joint field, summed over its other questions."""
-    sets = {(i, j): symbols for (i, j), symbols in joint_members(evidence.field, questions).items()}
-    return crossed_sets(evidence, sets, names, options)
+    sets = {(i, j): symbols for (i, j), symbols in joint_symbols(evidence.field, questions).items()}
+    return set_crosstab(evidence, sets, names, options)
 
 
-def crossed_sets(
+def set_crosstab(
     evidence: Evidence, sets: Mapping[tuple[int, int], Sequence[int]], names: tuple[Names, Names], options: Options
 ) -> CrosstabEstimates:
     """Return the cross-tab of cells that are sets of a field's symbols; cells without a set cannot occur.
@@ -43,9 +43,9 @@ def crossed_sets(
     shares = np.clip(value.ravel(), 0, None)
     shares = shares / shares.sum() if shares.sum() > 0 else sizes.ravel() / sizes.sum()
     spread = bits.covariance(shares, sizes.ravel()) / (bits.p - bits.q) ** 2
-    z = float(ndtri(1 - options.among(len(sets)).alpha / 2))
+    z = float(ndtri(1 - options.apply_bonferroni(len(sets)).alpha / 2))
     rows = _rows(bits, value, spread, sizes, displayed, n, z)
-    within, differences = by_row(names, rows, n, z)
+    within, differences = estimate_rows(names, rows, n, z)
     test = _test(bits, counts, sizes, value, spread, n)
     cells = set_cells(evidence, list(sets.values()), [(names[0][i], names[1][j]) for i, j in sets], options)
     return CrosstabEstimates(*names, n, cells, within, differences, test)
@@ -60,14 +60,14 @@ def _test(bits: SymbolBits, counts: Floats, sizes: Floats, value: Floats, spread
     return hypotheses.wald(value, spread, n) if counts.min() >= hypotheses.LEAST_JOINT else None
 
 
-def _rows(bits: SymbolBits, value: Floats, spread: Floats, sizes: Floats, shown: Floats, n: int, z: float) -> Rows:
+def _rows(bits: SymbolBits, value: Floats, spread: Floats, sizes: Floats, shown: Floats, n: int, z: float) -> RowShares:
     """Return the input for shares within rows, with the variances and correlations of the cells.
 
     Let a = 1 − r for the symbols of a cell and −r for the others of its row, P the row's share, and c1 and c2 the
     `pair_p` and `pair_q` of two bits. Then Σ a b of one report has the variance
     (q−c2) Σa² + (c2−q²)(Σa)² + (p−q−2(c1−c2)) r(1−r) P.
     """
-    p, q, pair_p, pair_q = bits.p, bits.q, bits.both, bits.neither
+    p, q, pair_p, pair_q = bits.p, bits.q, bits.pair_p, bits.pair_q
     row, sums = sizes.sum(axis=1)[:, None], value.sum(axis=1)
     own, product = (q - pair_q) / (p - q) ** 2, (pair_q - q * q) / (p - q) ** 2
     excess = (p - q - 2 * (pair_p - pair_q)) / (p - q) ** 2 * np.clip(sums, 0, 1)[:, None]
@@ -89,4 +89,6 @@ def _rows(bits: SymbolBits, value: Floats, spread: Floats, sizes: Floats, shown:
     scale = np.sqrt(np.maximum(variance * variance[0], 0))
     correlation = np.clip(np.divide(covariance, scale, out=np.zeros_like(covariance), where=scale > 0), -1, 1)
     is_nonempty = sums > z * np.sqrt(np.diag(rows) / n)
-    return Rows(value, sums, is_nonempty, (v0, v1, v2 + 0 * value), correlation, sizes > 0, shown, shown.sum(axis=1))
+    return RowShares(
+        value, sums, is_nonempty, (v0, v1, v2 + 0 * value), correlation, sizes > 0, shown, shown.sum(axis=1)
+    )

@@ -30,44 +30,46 @@ SHARE = (0, 1)  # integers, so that an end of the range is written without decim
 Observe = Callable[[Figure], Observation | None]
 
 
-def limits_of(seen: Observation, figure: Figure, options: Options, *, complete: bool) -> Limits:
+def compute_limits(observation: Observation, figure: Figure, options: Options, *, complete: bool) -> Limits:
     """Return the limits of a figure from its observation; `complete` says that all respondents were asked for it."""
-    match seen:
+    match observation:
         case Binomial():
-            return _of_count(seen, figure, options, complete=complete)
+            return _count_limits(observation, figure, options, complete=complete)
         case Scores():
-            interval = dirichlet(seen.values, seen.counts, options.alpha)
-            raw = interval.mapped(1 / seen.scale, -seen.base / seen.scale)
-            scores = ((seen.values - seen.base) / seen.scale, seen.counts.astype(float))
-            return Limits(raw.around(seen.value, figure.low, figure.high), raw, scores=scores)
+            interval = dirichlet(observation.values, observation.counts, options.alpha)
+            raw = interval.map_affine(1 / observation.scale, -observation.base / observation.scale)
+            scores = ((observation.values - observation.base) / observation.scale, observation.counts.astype(float))
+            return Limits(raw.shift_and_clip(observation.value, figure.low, figure.high), raw, scores=scores)
         case Sums():
-            raw = _of_sums(seen, options.alpha)
+            raw = _sums_interval(observation, options.alpha)
             within = (figure.low, figure.high) if figure.kind is FigureKind.MEAN else SHARE
-            return Limits(raw.around(seen.value, *within), raw, spread=seen.spread)
+            return Limits(raw.shift_and_clip(observation.value, *within), raw, spread=observation.spread)
         case _:
-            assert_never(seen)
+            assert_never(observation)
 
 
-def _of_count(seen: Binomial, figure: Figure, options: Options, *, complete: bool) -> Limits:
+def _count_limits(observation: Binomial, figure: Figure, options: Options, *, complete: bool) -> Limits:
     """Return the limits of a binomial count; a figure rounded by a coin is uncertain even if everyone is asked."""
-    complete = complete and seen.everyone and not figure.rounded
-    if seen.p >= 1:
+    complete = complete and observation.is_complete and not figure.is_rounded
+    if observation.p >= 1:
         certain = Interval(1.0, 1.0, Method.CERTAIN)
         limits = Limits(certain, certain, certain if complete else None)
     else:
-        options = replace(options, population=None) if figure.rounded else options
-        limits = binomial(seen.ones, seen.n, seen.p, seen.q, options, sample=complete)
+        options = replace(options, population=None) if figure.is_rounded else options
+        limits = binomial(observation.ones, observation.n, observation.p, observation.q, options, sample=complete)
     if figure.kind is FigureKind.MEAN:
-        return limits.mapped(seen.slope, seen.offset)
-    return limits if seen.slope > 0 else limits.mapped(-1, 1)  # the complement of the share that is counted
+        return limits.map_affine(observation.slope, observation.offset)
+    return limits if observation.slope > 0 else limits.map_affine(-1, 1)  # the complement of the share that is counted
 
 
-def _of_sums(seen: Sums, alpha: float) -> Interval:
-    width = seen.most - seen.least
+def _sums_interval(observation: Sums, alpha: float) -> Interval:
+    width = observation.most - observation.least
     if not width:
-        return Interval(seen.value, seen.value, Method.KORN_GRAUBARD)
-    interval = korn_graubard((seen.mean - seen.least) / width, seen.variance / width**2, seen.n, alpha)
-    return interval.mapped(width / seen.scale, (seen.least - seen.base) / seen.scale)
+        return Interval(observation.value, observation.value, Method.KORN_GRAUBARD)
+    interval = korn_graubard(
+        (observation.mean - observation.least) / width, observation.variance / width**2, observation.n, alpha
+    )
+    return interval.map_affine(width / observation.scale, (observation.least - observation.base) / observation.scale)
 
 
 def fieller(observe: Observe, figure: Figure, alpha: float) -> Interval | None:
@@ -76,30 +78,30 @@ def fieller(observe: Observe, figure: Figure, alpha: float) -> Interval | None:
     This difference cannot be negative at the lowest possible ratio, nor positive at the highest. If its estimate is,
     the interval is widened by that amount, so it is never a point.
     """
-    at_highest, at_lowest = (observe(figure.less(end)) for end in (figure.high, figure.low))
+    at_highest, at_lowest = (observe(figure.contrast_at(end)) for end in (figure.high, figure.low))
     if at_highest is None or at_lowest is None:
         return None
     shortfall, surplus = max(-at_lowest.value, 0.0), max(at_highest.value, 0.0)
 
     def excess(upper: bool, ratio: float) -> float:
         shift = shortfall if upper else -surplus
-        match observe(figure.less(ratio)):
+        match observe(figure.contrast_at(ratio)):
             case Scores() as observation:  # without a search for the limit itself
                 zero = observation.base - shift * observation.scale
                 return dirichlet_excess(observation.values, observation.counts, zero, alpha, upper=upper)
             case Sums() as observation:
-                limits = _of_sums(observation, alpha)
+                limits = _sums_interval(observation, alpha)
                 return (limits.high if upper else limits.low) + shift
             case Binomial() | None:
                 raise ValueError("a difference of two sums is a sum of scores")
             case unexpected:
                 assert_never(unexpected)
 
-    low, high = (_crossing(partial(excess, upper), figure.low, figure.high) for upper in (False, True))
+    low, high = (_find_zero(partial(excess, upper), figure.low, figure.high) for upper in (False, True))
     return Interval(low, high, Method.FIELLER)
 
 
-def _crossing(excess: Callable[[float], float], low: float, high: float) -> float:
+def _find_zero(excess: Callable[[float], float], low: float, high: float) -> float:
     """Return the zero of a function that decreases with the ratio, or the nearer end of the range if it has none."""
     if excess(low) <= 0:
         return low
@@ -119,6 +121,6 @@ def quotient(above: Interval, below: Interval, figure: Figure) -> Interval:
     return Interval(min(low, figure.high), min(high, figure.high), above.method)
 
 
-def ratio_of(above: float, below: float) -> float:
+def divide_sums(above: float, below: float) -> float:
     """Return the ratio of two unbiased sums, or not a number if the denominator is not positive."""
     return above / below if below > 0 else math.nan

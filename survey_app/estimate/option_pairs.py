@@ -20,20 +20,20 @@ from survey_app.channels import channel_of
 from survey_app.channels.channel import AnswerPair
 from survey_app.estimate.contingency import CrosstabEstimates, Names, PairError
 from survey_app.estimate.intervals import Options
-from survey_app.estimate.joint_field import crossed_sets, joint_crosstab
-from survey_app.estimate.question_estimates import Evidence, evidence_of, members
+from survey_app.estimate.joint_field import joint_crosstab, set_crosstab
+from survey_app.estimate.question_estimates import Evidence, evidence_of, field_symbols
 from survey_app.kinds import kind_of
 from survey_app.tally import Bits, Counts, Tally, columns_of
 
 CELLS = ((0, 0), (0, 1), (1, 0), (1, 1))
 
 
-def names_option(name: str) -> bool:
+def is_option_name(name: str) -> bool:
     """Return whether a name is that of an option; ids of questions have no colon."""
     return ":" in name
 
 
-def option_of(survey: Survey, name: str) -> tuple[Question, int]:
+def find_option(survey: Survey, name: str) -> tuple[Question, int]:
     """Return the question and the index of an option, given its name; raise PairError if there is none."""
     id, _, label = name.partition(":")
     question = next((candidate for candidate in survey.questions if candidate.id == id), None)
@@ -64,9 +64,9 @@ def option_crosstab(
 
     Raise PairError if the two cannot be crossed.
     """
-    if not names_option(rows) or not names_option(columns):
+    if not is_option_name(rows) or not is_option_name(columns):
         raise PairError("an option is crossed with another option of its question; or name both questions as a whole")
-    (question, first), (other_question, second) = option_of(survey, rows), option_of(survey, columns)
+    (question, first), (other_question, second) = find_option(survey, rows), find_option(survey, columns)
     if other_question is not question:
         raise PairError(
             f"{rows} and {columns} are of two questions; cross {question.id} with {other_question.id} as a whole"
@@ -80,31 +80,31 @@ def option_crosstab(
     )
     channel = channel_of(evidence.field.mechanism)
     if not channel.reads_answers:
-        return _of_sets(evidence, question, (first, second), names, options)
+        return _cross_symbol_sets(evidence, question, (first, second), names, options)
     pair = channel.answer_pair(first, second)
     if pair is None:
         raise PairError(
             f"each device was asked about one option of {question.id} only, so nothing tells how two go together; a"
             " larger ε, or fewer options, lets a device answer two or more"
         )
-    counts = _asked_together(survey, question, pair, scan)
+    counts = _count_pair_reports(survey, question, pair, scan)
     field = replace(evidence.field, questions=option_questions, mechanism=pair.mechanism)
-    pair_evidence = Evidence(field, counts, int(counts.sum()), complete=False)
+    pair_evidence = Evidence(field, counts, int(counts.sum()), is_complete=False)
     return joint_crosstab(pair_evidence, option_questions, names, options)
 
 
 def option_question(survey: Survey, name: str) -> Question:
     """Return a yes-or-no question for an option, given its name."""
-    question, option = option_of(survey, name)
+    question, option = find_option(survey, name)
     label = question.labels[option]
     return Question(
         id=name, type=TypeName.YES_NO, text=f"{question.text} – {label}", labels=(f"{label}: no", f"{label}: yes")
     )
 
 
-def _asked_together(survey: Survey, question: Question, pair: AnswerPair, scan: Iterable[Bits]) -> Counts:
+def _count_pair_reports(survey: Survey, question: Question, pair: AnswerPair, scan: Iterable[Bits]) -> Counts:
     """Return how often each cell was reported by devices that were asked about both options."""
-    part = columns_of(survey, question.id).part
+    part = columns_of(survey, question.id).bit_slice
     counts = np.zeros(len(CELLS), dtype=np.int64)
     for packed in scan:
         bits = np.unpackbits(packed, axis=1, count=survey.width)[:, part].astype(bool)
@@ -112,19 +112,19 @@ def _asked_together(survey: Survey, question: Question, pair: AnswerPair, scan: 
     return counts
 
 
-def _of_sets(
+def _cross_symbol_sets(
     evidence: Evidence, question: Question, pair: tuple[int, int], names: tuple[Names, Names], options: Options
 ) -> CrosstabEstimates:
     """Return the cross-tab whose cells are the symbols that hold both, one or neither option.
 
     "No answer" has a row and a column of its own.
     """
-    kind, by_symbol = kind_of(question), members(evidence.field, question)
+    kind, by_symbol = kind_of(question), field_symbols(evidence.field, question)
     sets: dict[tuple[int, int], list[int]] = {cell: [] for cell in CELLS}
     for symbol, symbols in enumerate(by_symbol[: question.no_answer]):
-        answers = kind.holds(question, symbol)
+        answers = kind.answers_in(question, symbol)
         sets[int(pair[0] in answers), int(pair[1] in answers)] += symbols
     if question.optional:
         names = (*names[0], NO_ANSWER), (*names[1], NO_ANSWER)
         sets[2, 2] = by_symbol[question.no_answer]
-    return crossed_sets(evidence, sets, names, options)
+    return set_crosstab(evidence, sets, names, options)

@@ -10,11 +10,11 @@ import numpy.typing as npt
 from candor_client.definition import Survey
 from candor_client.question import Question
 from survey_app.channels import channel_of
-from survey_app.estimate.question_estimates import joint_members
+from survey_app.estimate.question_estimates import joint_symbols
 from survey_app.kinds import kind_of
 from survey_app.tally import columns_of
 
-Needed = dict[str, frozenset[str]]  # for each question, the labels of which one must have been answered
+RequiredLabels = dict[str, frozenset[str]]  # for each question, the labels of which one must have been answered
 
 
 def possible_cells(survey: Survey, rows: Question, columns: Question) -> npt.NDArray[np.bool_]:
@@ -22,11 +22,11 @@ def possible_cells(survey: Survey, rows: Question, columns: Question) -> npt.NDA
     field = columns_of(survey, rows.id).field
     if columns in field.questions:
         possible = np.zeros((rows.size, columns.size), dtype=np.bool_)
-        possible[tuple(np.transpose(list(joint_members(field, (rows, columns)))))] = True
+        possible[tuple(np.transpose(list(joint_symbols(field, (rows, columns)))))] = True
         return possible
     left, right = _answers(survey, rows), _answers(survey, columns)
     mask = [
-        [_together(survey, (rows, row_answer), (columns, column_answer)) for column_answer in right]
+        [_can_cooccur(survey, (rows, row_answer), (columns, column_answer)) for column_answer in right]
         for row_answer in left
     ]
     return np.array(mask, dtype=np.bool_)
@@ -41,7 +41,9 @@ def _answers(survey: Survey, question: Question) -> list[set[str] | None]:
     names = kind.answers(question)
     answers = [{name} for name in names]
     if not _reads_answers(survey, question):
-        answers = [{names[place] for place in kind.holds(question, symbol)} for symbol in range(question.no_answer)]
+        answers = [
+            {names[place] for place in kind.answers_in(question, symbol)} for symbol in range(question.no_answer)
+        ]
     return [*answers, *([None] if question.optional else [])]
 
 
@@ -49,35 +51,37 @@ def _reads_answers(survey: Survey, question: Question) -> bool:
     return channel_of(columns_of(survey, question.id).field.mechanism).reads_answers
 
 
-def _together(survey: Survey, *said: tuple[Question, set[str] | None]) -> bool:
+def _can_cooccur(survey: Survey, *answers: tuple[Question, set[str] | None]) -> bool:
     questions = {question.id: question for question in survey.questions}
-    required: Needed = {}
-    for question, answer in said:
-        if answer is not None and not _need(questions, question, required):
+    required: RequiredLabels = {}
+    for question, answer in answers:
+        if answer is not None and not _require_conditions(questions, question, required):
             return False
     return all(
-        _fits(survey, question, answer, required[question.id]) for question, answer in said if question.id in required
+        _is_allowed(survey, question, answer, required[question.id])
+        for question, answer in answers
+        if question.id in required
     )
 
 
-def _need(questions: dict[str, Question], question: Question, needed: Needed) -> bool:
+def _require_conditions(questions: dict[str, Question], question: Question, required: RequiredLabels) -> bool:
     """Add the conditions for an answer to this question to the required labels; return False if they contradict."""
     while condition := question.show_if:
         question = questions[condition.question]
         allowed = frozenset(condition.labels)
         if kind_of(question).exclusive:  # otherwise a person can give several answers
-            allowed &= needed.get(question.id, allowed)
-        needed[question.id] = allowed
+            allowed &= required.get(question.id, allowed)
+        required[question.id] = allowed
         if not allowed:
             return False
     return True
 
 
-def _fits(survey: Survey, question: Question, answer: set[str] | None, wanted: frozenset[str]) -> bool:
+def _is_allowed(survey: Survey, question: Question, answer: set[str] | None, allowed: frozenset[str]) -> bool:
     """Return whether an answer is compatible with the allowed labels.
 
     An option that is reported by itself is always compatible, because other options may have been chosen too.
     """
     if answer is None:
         return False
-    return _reads_answers(survey, question) or bool(answer & wanted)
+    return _reads_answers(survey, question) or bool(answer & allowed)

@@ -18,9 +18,9 @@ import numpy.typing as npt
 
 from survey_app.figures import Floats
 
-FIRST = 1e6  # weight of a margin's squared distance relative to a cell's
-NEAR = 1e-8  # largest error of the sums at which the search stops
-DUST = 1e-6  # smaller shares become 0
+MARGIN_WEIGHT = 1e6  # weight of a margin's squared distance relative to a cell's
+SUM_TOLERANCE = 1e-8  # largest error of the sums at which the search stops
+LEAST_SHARE = 1e-6  # smaller shares become 0
 TINY = 1e-12
 MOST_STEPS = 50
 MOST_WORK = 2**22  # margins × cells; beyond this, only the cells are projected
@@ -40,8 +40,8 @@ def project(shares: Floats) -> Floats:
     return projected
 
 
-def nearest(
-    cells: Floats, margins: Sequence[Sequence[int] | npt.NDArray[np.int64]], sums_to: Floats | None = None
+def project_to_margins(
+    cells: Floats, margins: Sequence[Sequence[int] | npt.NDArray[np.int64]], targets: Floats | None = None
 ) -> Floats:
     """Return the possible cells nearest to `cells` among those whose margins are nearest to the targets.
 
@@ -56,8 +56,8 @@ def nearest(
     for row, cell_indices in zip(sums, margins, strict=False):
         row[list(cell_indices)] = 1
     sums[-1] = 1
-    slack = np.append(np.full(len(margins), 1 / FIRST), 0.0)
-    goals = sums @ cells if sums_to is None else np.append(sums_to, 1.0)
+    slack = np.append(np.full(len(margins), 1 / MARGIN_WEIGHT), 0.0)
+    goals = sums @ cells if targets is None else np.append(targets, 1.0)
     goals[-1] = 1.0
 
     def at(y: Floats) -> tuple[float, Floats]:
@@ -69,7 +69,7 @@ def nearest(
     value, x = at(y)
     for _ in range(MOST_STEPS):
         slope = sums @ x - goals + slack * y
-        if np.abs(slope).max() < NEAR:
+        if np.abs(slope).max() < SUM_TOLERANCE:
             break
         active = sums[:, x > 0]
         step = -np.linalg.solve(active @ active.T + np.diag(slack + TINY), slope)
@@ -82,6 +82,6 @@ def nearest(
         else:
             break
         y, value, x = y + size * step, candidate, candidate_x
-    x[x < DUST] = 0
+    x[x < LEAST_SHARE] = 0
     scaled: Floats = x / x.sum()
     return scaled

@@ -22,24 +22,25 @@ class Quantile:
     coverage: Coverage
 
 
-def quantiles(question: Question, below: Sequence[Estimate]) -> list[Quantile]:
+def estimate_quantiles(question: Question, cumulative: Sequence[Estimate]) -> list[Quantile]:
     """Return for each quartile the answers m with upper F(m) ≥ τ and lower F(m−1) < τ, and all answers between them.
 
     The cumulative shares are F of every answer but the last. The result is empty if there are none or if people may
     skip. The limits of F are computed separately, so the condition alone may leave gaps; they are filled.
     """
-    if question.optional or not below:
+    if question.optional or not cumulative:
         return []
     names = kind_of(question).answers(question)
-    low = [0.0, *(estimate.interval.low for estimate in below), 1.0]
-    high = [0.0, *(estimate.interval.high for estimate in below), 1.0]
+    low = [0.0, *(estimate.interval.low for estimate in cumulative), 1.0]
+    high = [0.0, *(estimate.interval.high for estimate in cumulative), 1.0]
     weakest = next(
-        (estimate.interval for estimate in below if estimate.interval.label != GUARANTEED), below[0].interval
+        (estimate.interval for estimate in cumulative if estimate.interval.coverage != GUARANTEED),
+        cumulative[0].interval,
     )
     sets: list[Quantile] = []
     for level in QUARTILES:
         places = [m for m in range(len(names)) if high[m + 1] >= level and low[m] < level]
         sets.append(
-            Quantile(level, tuple(names[places[0] : places[-1] + 1]), below[0].n, weakest.method, weakest.label)
+            Quantile(level, tuple(names[places[0] : places[-1] + 1]), cumulative[0].n, weakest.method, weakest.coverage)
         )
     return sets

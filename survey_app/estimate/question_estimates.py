@@ -15,9 +15,9 @@ from candor_client.description import digit_label
 from candor_client.question import Question
 from survey_app.channels import Channel, channel_of
 from survey_app.estimate.intervals import Interval, Limits, Options
-from survey_app.estimate.observation_intervals import fieller, limits_of, quotient, ratio_of
-from survey_app.estimate.projection import nearest
-from survey_app.figures import Family, FamilyName, Figure, FigureKind, Floats, share_of
+from survey_app.estimate.observation_intervals import compute_limits, divide_sums, fieller, quotient
+from survey_app.estimate.projection import project_to_margins
+from survey_app.figures import Family, FamilyName, Figure, FigureKind, Floats, make_share
 from survey_app.kinds import kind_of
 from survey_app.tally import Counts, Tally, columns
 
@@ -59,7 +59,7 @@ class Evidence:
     field: Field
     counts: Counts
     n: int
-    complete: bool = True
+    is_complete: bool = True
 
     @cached_property
     def channel(self) -> Channel:
@@ -69,7 +69,7 @@ class Evidence:
     @cached_property
     def sets(self) -> Mapping[str, list[list[int]]]:
         """The symbols of the field that hold each answer, for each question by id; options of a multiple overlap."""
-        return {question.id: answer_sets(self.field, question) for question in self.field.questions}
+        return {question.id: symbols_by_answer(self.field, question) for question in self.field.questions}
 
     @cached_property
     def points(self) -> Floats | None:
@@ -77,28 +77,28 @@ class Evidence:
 
         None if symbols do not have a bit each.
         """
-        shares = self.channel.shares(self.counts, self.n)
+        shares = self.channel.estimate_shares(self.counts, self.n)
         if shares is None:
             return None
         margins = [] if self._symbols_are_answers else [symbols for sets in self.sets.values() for symbols in sets]
-        return nearest(shares, margins)
+        return project_to_margins(shares, margins)
 
     @cached_property
     def _symbols_are_answers(self) -> bool:
         return not self.field.joint and kind_of(self.field.questions[0]).exclusive
 
-    def lifted(self, question: Question, figure: Figure) -> Figure:
+    def expand_figure(self, question: Question, figure: Figure) -> Figure:
         """Return a figure over the channel's inputs, for one figure at a time: a field may have 65,536 symbols."""
         if self.channel.reads_answers or self._symbols_are_answers:
             return figure
-        return figure.lifted(self.sets[question.id], len(self.field.cells))
+        return figure.expand_to_symbols(self.sets[question.id], len(self.field.cells))
 
 
 def evidence_of(survey: Survey, tally: Tally) -> Iterator[Evidence]:
     """Yield the evidence about every field in a tally."""
     for place in columns(survey):
-        n = tally.reports if place.asked is None else int(tally.counts[place.asked])
-        yield Evidence(place.field, tally.counts[place.part], n, place.asked is None)
+        n = tally.reports if place.asked_column is None else int(tally.counts[place.asked_column])
+        yield Evidence(place.field, tally.counts[place.bit_slice], n, place.asked_column is None)
 
 
 def question_estimates(evidence: Evidence, question: Question, options: Options, *names: FamilyName) -> list[Estimate]:
@@ -114,13 +114,17 @@ def family_estimates(evidence: Evidence, question: Question, family: Family, opt
     The list is empty with fewer than two reports, or if the computation would take very long. Figures that the reports
     do not determine are left out.
     """
-    if evidence.n < LEAST_REPORTS or (family.derived and evidence.points is None):
+    if evidence.n < LEAST_REPORTS or (family.is_derived and evidence.points is None):
         return []
-    if family.name is FamilyName.ANSWERED and not evidence.channel.reads_answers and question.no_answer > MOST_SEARCHED:
+    if (
+        family.name is FamilyName.AMONG_ANSWERS
+        and not evidence.channel.reads_answers
+        and question.no_answer > MOST_SEARCHED
+    ):
         return []
-    figure_options = options.among(evidence.channel.apart(len(family.figures)))
+    figure_options = options.apply_bonferroni(evidence.channel.multiplicity(len(family.figures)))
     estimates = (
-        figure_estimate(evidence, evidence.lifted(question, figure), figure_options) for figure in family.figures
+        figure_estimate(evidence, evidence.expand_figure(question, figure), figure_options) for figure in family.figures
     )
     return [estimate for estimate in estimates if estimate is not None]
 
@@ -132,20 +136,20 @@ def figure_estimate(evidence: Evidence, figure: Figure, options: Options) -> Est
     observation = evidence.channel.observe(evidence.counts, evidence.n, figure)
     if observation is None:
         return None
-    value = observation.value if evidence.points is None else _displayed(figure, evidence.points)
+    value = observation.value if evidence.points is None else _display_value(figure, evidence.points)
     point = clamp(value, figure.low, figure.high) if math.isfinite(value) else (figure.low + figure.high) / 2
-    limits = limits_of(observation, figure, options, complete=evidence.complete)
-    reported = None if figure.kind is FigureKind.MEAN else observation.reported
+    limits = compute_limits(observation, figure, options, complete=evidence.is_complete)
+    reported = None if figure.kind is FigureKind.MEAN else observation.raw_share
     return Estimate(figure.name, figure.kind, observation.n, point, limits, observation.value, reported)
 
 
-def _displayed(figure: Figure, points: Floats) -> float:
+def _display_value(figure: Figure, points: Floats) -> float:
     """Return the value of a figure at the displayed shares.
 
     Shares are summed over the symbols with a weight, instead of over all symbols, to avoid rounding errors.
     """
     if figure.kind is FigureKind.MEAN:
-        return figure.sum.of(points)
+        return figure.sum.evaluate(points)
     weights = figure.sum.weights
     has_weight = weights != 0
     return figure.sum.constant + float((weights[has_weight] * points[has_weight]).sum())
@@ -156,7 +160,7 @@ def _ratio_estimate(evidence: Evidence, figure: Figure, options: Options) -> Est
 
     Return None if the reports do not determine it. Without data about the denominator, the point is mid-range.
     """
-    top, bottom = figure.top(), figure.bottom()
+    top, bottom = figure.numerator_figure(), figure.denominator_figure()
     observe = partial(evidence.channel.observe, evidence.counts, evidence.n)
     interval = fieller(observe, figure, options.alpha)
     if interval is None or evidence.points is None:
@@ -165,12 +169,12 @@ def _ratio_estimate(evidence: Evidence, figure: Figure, options: Options) -> Est
         if above is None or below is None:
             return None
         interval, n = quotient(above.interval, below.interval, figure), above.n
-        value = displayed = ratio_of(above.unbiased, below.unbiased)
+        value = displayed = divide_sums(above.unbiased, below.unbiased)
         low, high = interval.low, interval.high
     else:
         observations = observe(top), observe(bottom)
-        value = ratio_of(*(observation.value if observation else math.nan for observation in observations))
-        displayed = ratio_of(top.sum.of(evidence.points), bottom.sum.of(evidence.points))
+        value = divide_sums(*(observation.value if observation else math.nan for observation in observations))
+        displayed = divide_sums(top.sum.evaluate(evidence.points), bottom.sum.evaluate(evidence.points))
         n, low, high = evidence.n, figure.low, figure.high
     point = clamp(displayed, low, high) if math.isfinite(displayed) else (figure.low + figure.high) / 2
     return Estimate(figure.name, figure.kind, n, point, Limits(interval, interval), value, None, True)
@@ -178,7 +182,7 @@ def _ratio_estimate(evidence: Evidence, figure: Figure, options: Options) -> Est
 
 def joint_cells(evidence: Evidence, questions: Sequence[Question], options: Options) -> list[Cell]:
     """Return the estimates of all possible cells of some questions of one joint field, the first varying slowest."""
-    sets = joint_members(evidence.field, questions)
+    sets = joint_symbols(evidence.field, questions)
     labels = [
         tuple(digit_label(question, digit) for question, digit in zip(questions, digits, strict=True))
         for digits in sets
@@ -192,7 +196,7 @@ def set_cells(
     """Return the estimates of cells that are sets of a field's symbols and partition them."""
     if evidence.n < LEAST_REPORTS or evidence.points is None:
         return []
-    cell_options = options.among(len(sets))
+    cell_options = options.apply_bonferroni(len(sets))
     return [
         Cell(label, union_estimate(evidence, symbols, cell_options))
         for label, symbols in zip(labels, sets, strict=True)
@@ -201,13 +205,13 @@ def set_cells(
 
 def union_estimate(evidence: Evidence, symbols: Sequence[int], options: Options) -> Estimate:
     """Return the estimate of the share of a set of the field's symbols; raise ValueError if reports have no sets."""
-    estimate = figure_estimate(evidence, share_of("", symbols, len(evidence.field.cells)), options)
+    estimate = figure_estimate(evidence, make_share("", symbols, len(evidence.field.cells)), options)
     if estimate is None:
         raise ValueError("reports say nothing about sets of symbols")
     return estimate
 
 
-def joint_members(field: Field, questions: Sequence[Question]) -> dict[tuple[int, ...], list[int]]:
+def joint_symbols(field: Field, questions: Sequence[Question]) -> dict[tuple[int, ...], list[int]]:
     """Return the symbols of the field that hold each combination of some questions' symbols, in order.
 
     Combinations that cannot occur, because one question hides the other, are left out.
@@ -219,17 +223,17 @@ def joint_members(field: Field, questions: Sequence[Question]) -> dict[tuple[int
     return dict(sorted(sets.items()))
 
 
-def members(field: Field, question: Question) -> list[list[int]]:
+def field_symbols(field: Field, question: Question) -> list[list[int]]:
     """Return, for each symbol of a question, the symbols of the field in which it occurs; no list is empty."""
-    return list(joint_members(field, [question]).values())
+    return list(joint_symbols(field, [question]).values())
 
 
-def answer_sets(field: Field, question: Question) -> list[list[int]]:
+def symbols_by_answer(field: Field, question: Question) -> list[list[int]]:
     """Return, for each answer to a question, the symbols of the field that hold it."""
     kind = kind_of(question)
-    sets: list[list[int]] = [[] for _ in range(kind.count(question))]
-    for digit, symbols in enumerate(members(field, question)):
-        for answer in kind.holds(question, digit):
+    sets: list[list[int]] = [[] for _ in range(kind.answer_count(question))]
+    for digit, symbols in enumerate(field_symbols(field, question)):
+        for answer in kind.answers_in(question, digit):
             sets[answer] += symbols
     return sets
 

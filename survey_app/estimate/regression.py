@@ -18,9 +18,9 @@ from survey_app.figures import Floats
 
 MOST_STEPS = 200
 TOLERANCE = 1e-9
-FLAT = 1e-8  # smallest eigenvalue of the information with which all coefficients are determined
-FARTHEST = 30.0  # log odds from which a probability is indistinguishable from certainty
-VAGUEST = 100.0  # standard error of log odds from which an estimate is uninformative
+LEAST_INFORMATION = 1e-8  # smallest eigenvalue of the information with which all coefficients are determined
+MOST_LOG_ODDS = 30.0  # log odds from which a probability is indistinguishable from certainty
+MOST_ERROR = 100.0  # standard error of log odds from which an estimate is uninformative
 RUNAWAY = "the reports lie outside what any coefficients explain: one runs away to infinity; collect more, or use fewer"
 
 
@@ -42,7 +42,7 @@ class Coefficient:
 def _inverse(information: Floats) -> Floats:
     """Return the covariance of the estimates: the inverse of their information; raise FitError if it is singular."""
     scale = 1 / np.sqrt(np.maximum(np.diag(information), 1e-300))
-    if float(np.linalg.eigvalsh(information * np.outer(scale, scale)).min()) < FLAT:
+    if float(np.linalg.eigvalsh(information * np.outer(scale, scale)).min()) < LEAST_INFORMATION:
         raise FitError("the reports do not determine all coefficients; leave a covariate out, or collect more")
     covariance: Floats = np.linalg.inv(information * np.outer(scale, scale)) * np.outer(scale, scale)
     return covariance
@@ -57,7 +57,7 @@ def _coefficients(names: Sequence[str], beta: Floats, covariance: Floats, n: int
     ]
 
 
-def logistic(
+def fit_logistic(
     names: Sequence[str], design: Floats, ones: Floats, totals: Floats, p: Floats, q: Floats, alpha: float
 ) -> list[Coefficient]:
     """Fit a logistic regression on public covariates and return its coefficients.
@@ -95,16 +95,16 @@ def logistic(
             break
         fit = new_fit
     observed = basis[totals > 0]
-    if float(np.abs(observed @ free).max(initial=0.0)) > FARTHEST:
+    if float(np.abs(observed @ free).max(initial=0.0)) > MOST_LOG_ODDS:
         raise FitError(RUNAWAY)
     covariance = _inverse(information)
-    if float(np.sqrt(np.einsum("ij,jk,ik->i", observed, covariance, observed)).max()) > VAGUEST:
+    if float(np.sqrt(np.einsum("ij,jk,ik->i", observed, covariance, observed)).max()) > MOST_ERROR:
         raise FitError(RUNAWAY)
     return _coefficients(names, back @ free, back @ covariance @ back.T, int(totals.sum()), alpha)
 
 
 @dataclass(frozen=True)
-class Latent:
+class LatentData:
     """Distinct reports with their counts, and the probability of each report under every latent cell."""
 
     counts: Floats  # reports
@@ -113,7 +113,7 @@ class Latent:
     design: Floats  # cells × coefficients
 
 
-def latent_logistic(names: Sequence[str], data: Latent, alpha: float) -> list[Coefficient]:
+def fit_latent_logistic(names: Sequence[str], data: LatentData, alpha: float) -> list[Coefficient]:
     """Fit a logistic regression on other randomized questions and return its coefficients.
 
     Maximum likelihood estimates the shares of the latent cells together with β. Raise FitError if coefficients are not
@@ -141,14 +141,14 @@ def latent_logistic(names: Sequence[str], data: Latent, alpha: float) -> list[Co
     start = np.concatenate([np.zeros(coefficients), np.log(shares[:-1] / shares[-1])])
     optimum = minimize(loss, start, jac=True, method="BFGS", options={"gtol": 1e-8})
     beta = optimum.x[:coefficients]
-    if float(np.abs(beta).max()) > FARTHEST:
+    if float(np.abs(beta).max()) > MOST_LOG_ODDS:
         raise FitError(RUNAWAY)
     gradient = parts(optimum.x)[2]
     pi = softmax(np.append(optimum.x[coefficients:], 0.0))[:-1]
     is_estimated = np.append(np.ones(coefficients, dtype=bool), pi > 1e-6)
     information = (gradient * data.counts[:, None]).T @ gradient
     covariance = _inverse(information[np.ix_(is_estimated, is_estimated)])[:coefficients, :coefficients]
-    if float(np.sqrt(np.diag(covariance)).max()) > VAGUEST:
+    if float(np.sqrt(np.diag(covariance)).max()) > MOST_ERROR:
         raise FitError(RUNAWAY)
     return _coefficients(names, beta, covariance, int(data.counts.sum()), alpha)
 

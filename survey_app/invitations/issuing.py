@@ -20,15 +20,15 @@ import msgspec
 from candor_client.canonical import NAME
 from candor_client.definition import Survey
 from candor_client.errors import ReportError
-from candor_client.report import from_text, to_text
+from candor_client.report import from_base64url, to_base64url
 from candor_client.ticket import MODULUS_BYTES, Tickets
-from survey_app.accounts import secret_hash
-from survey_app.collect.intake import Reply, reply
+from survey_app.accounts import hash_secret
+from survey_app.collect.intake import Reply, make_reply
 from survey_app.collect.rate_limit import Counts, Limiter
 from survey_app.invitations.signer import MOST_WAITING, Signer
 from survey_app.problems import Problem
 from survey_app.store import (
-    Mark,
+    MarkOutcome,
     Outcome,
     Store,
     StoreError,
@@ -45,7 +45,7 @@ TRIES = "10/hour"
 LATER = "No ticket could be signed just now. Bring the same message again later: nothing is lost."
 
 
-class Issued(NamedTuple):
+class SigningTarget(NamedTuple):
     """The definition of a slug that tickets are signed for now; `refusal` says why none are signed, if so."""
 
     digest: str
@@ -53,13 +53,13 @@ class Issued(NamedTuple):
     refusal: Outcome | None = None
 
 
-Find = Callable[[str], Issued]
+FindTarget = Callable[[str], SigningTarget]
 
 
-def of_store(store: Store) -> Find:
+def make_store_finder(store: Store) -> FindTarget:
     """Return a function that finds the open surveys of this server by slug, to sign tickets for them."""
 
-    def find(slug: str) -> Issued:
+    def find(slug: str) -> SigningTarget:
         published = opened_version(store, slug)
         if published is None:
             raise Problem("not_found", "There is no such survey.")
@@ -67,20 +67,20 @@ def of_store(store: Store) -> Find:
         if tickets is None or tickets.issuer:
             issuer = f"by {tickets.issuer}" if tickets else "to nobody: anybody may answer this survey"
             raise Problem("not_found", f"Tickets are given out {issuer}.")
-        return Issued(published.survey.digest, tickets, state_refusal(published.at(now())))
+        return SigningTarget(published.survey.digest, tickets, state_refusal(published.state_at(now())))
 
     return find
 
 
-def of_file(file: TicketFile) -> Find:
+def make_file_finder(file: TicketFile) -> FindTarget:
     """Return a function that finds definitions by slug that another server published and that are registered here."""
 
-    def find(slug: str) -> Issued:
-        for key in file.living(slug):
+    def find(slug: str) -> SigningTarget:
+        for key in file.active_keys(slug):
             if key.digest is not None and key.definition is not None:
                 tickets = _tickets_of(key.definition)
                 if tickets is not None:
-                    return Issued(key.digest, tickets)
+                    return SigningTarget(key.digest, tickets)
         raise Problem("not_found", "No tickets are given out for such a survey here.")
 
     return find
@@ -111,7 +111,7 @@ def _parse(body: bytes) -> tuple[str, bytes]:
         wire = _wire(body)
         if b"\\" in body or body.count(b'"') != 8:  # msgspec keeps the last of two equal keys, and reads escapes
             raise ReportError("malformed_request", "A key occurs twice, or something is escaped.")
-        message = from_text(wire.blinded)
+        message = from_base64url(wire.blinded)
     except (msgspec.DecodeError, UnicodeDecodeError, ReportError) as error:
         raise Problem("malformed_request", str(error)) from None
     if len(message) != MODULUS_BYTES:
@@ -119,34 +119,34 @@ def _parse(body: bytes) -> tuple[str, bytes]:
     return wire.survey, message
 
 
-class Desk:
+class TicketIssuer:
     """The exchange of invitations for blind signatures."""
 
     def __init__(
-        self, file: TicketFile, find: Find, signer: Signer | None = None, counts: Counts | None = None
+        self, file: TicketFile, find: FindTarget, signer: Signer | None = None, counts: Counts | None = None
     ) -> None:
         self._file, self._find, self._signer = file, find, signer or Signer()
         self._tries = Limiter(TRIES, "invitations", counts)
         self._thread = ThreadPoolExecutor(1, "desk")
         self._lock, self._waiting = threading.Lock(), 0
 
-    def take(self, slug: str, code: str | None, body: bytes) -> Future[bytes]:
+    def issue(self, slug: str, code: str | None, body: bytes) -> Future[bytes]:
         """Return a future of the blind signature for a code and the message in a request body.
 
         Raise Problem if the request is malformed or too many are waiting; later Problems are set on the future.
         """
         digest, message = _parse(body)
-        hashed = secret_hash(code or "")
+        hashed = hash_secret(code or "")
         with self._lock:
             if self._waiting >= MOST_WAITING:
                 raise Problem("unavailable", LATER)
             self._waiting += 1
         result: Future[bytes] = Future()
-        result.add_done_callback(self._leave)
+        result.add_done_callback(self._count_done)
         self._thread.submit(self._serve, slug, digest, hashed, message, result)
         return result
 
-    def _leave(self, _: Future[bytes]) -> None:
+    def _count_done(self, _: Future[bytes]) -> None:
         with self._lock:
             self._waiting -= 1
 
@@ -157,7 +157,7 @@ class Desk:
             with suppress(InvalidStateError):
                 result.set_exception(error)
             return
-        signature.add_done_callback(lambda source: _pass_on(source, result))
+        signature.add_done_callback(lambda source: _copy_result(source, result))
 
     def _mark(self, slug: str, digest: str, code: bytes, message: bytes) -> Future[bytes]:
         target = self._find(slug)
@@ -170,7 +170,7 @@ class Desk:
         if target.tickets.opens and now() >= target.tickets.opens:
             raise Problem("too_late")
         try:
-            row_and_key = self._file.private(digest)
+            row_and_key = self._file.private_key(digest)
         except StoreError as error:  # the keys are on another server
             raise Problem("unavailable", str(error)) from None
         if row_and_key is None:  # closed in the meantime
@@ -184,9 +184,9 @@ class Desk:
             detail = f"One invitation may be brought so often: {TRIES}."
             raise Problem(problem.code, detail, wait=problem.wait) from None
         mark = self._file.mark(row, code, hashlib.sha256(message).digest())
-        if mark is Mark.UNKNOWN:
+        if mark is MarkOutcome.UNKNOWN_CODE:
             raise Problem("not_invited")
-        if mark is Mark.OTHER:
+        if mark is MarkOutcome.OTHER_MESSAGE:
             raise Problem("already_issued")
         return self._signer.sign(key, int.from_bytes(message, "big"))
 
@@ -196,19 +196,19 @@ class Desk:
         self._signer.close()
 
 
-def _pass_on(done: Future[bytes], result: Future[bytes]) -> None:
+def _copy_result(source: Future[bytes], result: Future[bytes]) -> None:
     with suppress(InvalidStateError):  # the request was cancelled
-        error = done.exception()
+        error = source.exception()
         if error is None:
-            result.set_result(done.result())
+            result.set_result(source.result())
         else:
             result.set_exception(error)
 
 
-def ticket_reply(outcome: bytes | BaseException) -> Reply:
+def make_ticket_reply(outcome: bytes | BaseException) -> Reply:
     """Return the response to a request for a ticket, for its signature or for the error that it raised."""
     if isinstance(outcome, bytes):
-        return Reply(200, "application/json", b'{"signature":"%s"}' % to_text(outcome).encode())
+        return Reply(200, "application/json", b'{"signature":"%s"}' % to_base64url(outcome).encode())
     if isinstance(outcome, Unavailable | TimeoutError):
-        return reply(Problem("unavailable", LATER))
-    return reply(outcome)
+        return make_reply(Problem("unavailable", LATER))
+    return make_reply(outcome)

@@ -12,28 +12,28 @@ from survey_app.store import Store, TicketFile, Unavailable
 log = logging.getLogger(__name__)
 
 
-def end_closed(file: TicketFile, store: Store) -> bool:
+def destroy_closed_keys(file: TicketFile, store: Store) -> bool:
     """Destroy the keys of closed surveys, and delete all ticket data of deleted ones; return whether that succeeded."""
     try:
-        _end_closed(file, store)
+        _destroy_closed_keys(file, store)
     except (Unavailable, OSError) as error:
         log.warning("keys of closed surveys could not be destroyed yet: %s", error)
         return False
     return True
 
 
-def _end_closed(file: TicketFile, store: Store) -> None:
+def _destroy_closed_keys(file: TicketFile, store: Store) -> None:
     if not file.slugs():
         return
-    with file.alone():
-        for key in file.living():
+    with file.lock():
+        for key in file.active_keys():
             if key.digest is None or key.definition is not None:  # for a survey of another server
                 continue
             published = store.version(key.slug, key.digest)
             if published is None:
                 file.drop_key(key.digest)
             elif store.is_final(published):
-                file.end(key.digest)
+                file.destroy_key(key.digest)
         for slug in file.slugs():
-            if store.newest(slug) is None:
-                file.forget(slug)
+            if store.newest_version(slug) is None:
+                file.delete_slug(slug)

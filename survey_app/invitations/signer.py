@@ -26,7 +26,7 @@ MOST_WAITING = 64  # requests; in all less than the 64 KiB of a pipe
 PATIENCE = 20.0  # seconds without any reply until a process counts as hung
 
 
-class _Waiting:
+class _PendingRequests:
     """The pending requests to one process, by number, in the order of sending."""
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class Signer:
         self._command = command
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
-        self._waiting = _Waiting()
+        self._waiting = _PendingRequests()
         self._number = 0
         self._finalizer: weakref.finalize[[subprocess.Popen[bytes]], Signer] | None = None
 
@@ -50,14 +50,14 @@ class Signer:
         future: Future[bytes] = Future()
         try:
             with self._lock:
-                process = self._running()
+                process = self._ensure_process()
                 with self._waiting.lock:
-                    self._check_room(process)
+                    self._check_capacity(process)
                     self._number += 1
                     self._waiting.futures[self._number] = (future, time.monotonic())
                 if process.stdin is None:
                     raise Unavailable("the signing process takes no requests")
-                number = self._number.to_bytes(signing_process.NUMBER, "big")
+                number = self._number.to_bytes(signing_process.NUMBER_BYTES, "big")
                 process.stdin.write(number + key.to_bytes() + message.to_bytes(MODULUS_BYTES, "big"))
                 process.stdin.flush()
         except (OSError, Unavailable) as error:
@@ -65,7 +65,7 @@ class Signer:
                 future.set_exception(Unavailable(f"the signing process: {error}"))
         return future
 
-    def _check_room(self, process: subprocess.Popen[bytes]) -> None:
+    def _check_capacity(self, process: subprocess.Popen[bytes]) -> None:
         futures = self._waiting.futures
         if futures and time.monotonic() - next(iter(futures.values()))[1] > PATIENCE:
             log.error("the signing process did not answer for %g seconds and was ended", PATIENCE)
@@ -73,16 +73,16 @@ class Signer:
         if len(futures) >= MOST_WAITING:
             raise Unavailable("too many people take a ticket just now")
 
-    def _running(self) -> subprocess.Popen[bytes]:
+    def _ensure_process(self) -> subprocess.Popen[bytes]:
         if self._process is not None and self._process.poll() is None:
             return self._process
         if self._process is not None:
             log.warning("the signing process had ended (%s) and is started again", self._process.returncode)
         self._end()
         process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
-        self._process, self._waiting = process, _Waiting()
+        self._process, self._waiting = process, _PendingRequests()
         self._finalizer = weakref.finalize(self, _end, process)
-        threading.Thread(target=_read, args=(process.stdout, self._waiting), name="signer", daemon=True).start()
+        threading.Thread(target=_read_replies, args=(process.stdout, self._waiting), name="signer", daemon=True).start()
         return process
 
     def _end(self) -> None:
@@ -108,14 +108,14 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def _read(replies: IO[bytes], waiting: _Waiting) -> None:
+def _read_replies(replies: IO[bytes], waiting: _PendingRequests) -> None:
     """Pass each reply to its request until the process ends; then set Unavailable on the remaining requests."""
     with replies:
         while len(reply := replies.read(signing_process.REPLY)) == signing_process.REPLY:
             with waiting.lock:
-                request = waiting.futures.pop(int.from_bytes(reply[: signing_process.NUMBER], "big"), None)
+                request = waiting.futures.pop(int.from_bytes(reply[: signing_process.NUMBER_BYTES], "big"), None)
             if request is not None:
-                _settle(request[0], reply[signing_process.NUMBER :])
+                _settle(request[0], reply[signing_process.NUMBER_BYTES :])
     with waiting.lock:
         remaining = [future for future, _ in waiting.futures.values()]
         waiting.futures.clear()

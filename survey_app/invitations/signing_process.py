@@ -19,20 +19,20 @@ try:
 except ImportError:
     gmpy2 = None
 
-fast = gmpy2 is not None
+HAS_GMPY2 = gmpy2 is not None
 EXPONENT = 65537
 BYTES = 384
-NUMBER = 8  # bytes of the request number
-REQUEST, REPLY = NUMBER + 2 * BYTES, NUMBER + BYTES  # number, primes, message; number, signature
+NUMBER_BYTES = 8  # bytes of the request number
+REQUEST, REPLY = NUMBER_BYTES + 2 * BYTES, NUMBER_BYTES + BYTES  # number, primes, message; number, signature
 
 
-class Fault(Exception):
+class SigningFault(Exception):
     """The computed signature is wrong, and must not leave the process."""
 
 
 def power(base: int, exponent: int, modulus: int) -> int:
     """Return base^exponent mod modulus; the exponent is secret."""
-    return int(gmpy2.powmod_sec(base, exponent, modulus)) if fast else pow(base, exponent, modulus)
+    return int(gmpy2.powmod_sec(base, exponent, modulus)) if HAS_GMPY2 else pow(base, exponent, modulus)
 
 
 def sign(p: int, q: int, message: int, *, power: Callable[[int, int, int], int] = power) -> int:
@@ -50,17 +50,21 @@ def sign(p: int, q: int, message: int, *, power: Callable[[int, int, int], int] 
     by_q = power(blinded % q, pow(EXPONENT, -1, q - 1), q)
     signature = (by_q + q * ((by_p - by_q) * pow(q, -1, p) % p)) * unblind % modulus
     if pow(signature, EXPONENT, modulus) != message:
-        raise Fault("a signature came out wrong; it was not given away")
+        raise SigningFault("a signature came out wrong; it was not given away")
     return signature
 
 
 def answer(request: bytes) -> bytes:
     """Return the reply to one request; it has zeros in place of a signature if the message could not be signed."""
-    number, primes, message = request[:NUMBER], request[NUMBER : NUMBER + BYTES], request[NUMBER + BYTES :]
+    number, primes, message = (
+        request[:NUMBER_BYTES],
+        request[NUMBER_BYTES : NUMBER_BYTES + BYTES],
+        request[NUMBER_BYTES + BYTES :],
+    )
     p, q = int.from_bytes(primes[: BYTES // 2], "big"), int.from_bytes(primes[BYTES // 2 :], "big")
     try:
         return number + sign(p, q, int.from_bytes(message, "big")).to_bytes(BYTES, "big")
-    except (Fault, ArithmeticError, ValueError):
+    except (SigningFault, ArithmeticError, ValueError):
         return number + bytes(BYTES)
 
 

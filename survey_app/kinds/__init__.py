@@ -9,7 +9,7 @@ from importlib import import_module
 from candor_client.question import TYPES, Question
 from survey_app.kinds.question_kind import QuestionKind
 
-__all__ = ["KINDS", "QuestionKind", "kind_named", "kind_of"]
+__all__ = ["KINDS", "QuestionKind", "kind_by_name", "kind_of"]
 
 
 def _load(name: str) -> QuestionKind:
@@ -27,6 +27,6 @@ def kind_of(question: Question) -> QuestionKind:
     return KINDS[question.type]
 
 
-def kind_named(name: str) -> QuestionKind:
+def kind_by_name(name: str) -> QuestionKind:
     """Return the kind with the name of a type, for documents that store only the name."""
     return KINDS[name]

@@ -17,9 +17,9 @@ import numpy.typing as npt
 from candor_client.question import Question
 from survey_app.figures import Floats
 
-YES = 0.2
-OPTION = 0.3
-SKIPPING = 0.1
+YES_SHARE = 0.2
+OPTION_SHARE = 0.3
+SKIP_SHARE = 0.1
 USUAL_SD = 1 / 6  # as a fraction of the range
 
 Indices = npt.NDArray[np.int64]
@@ -64,7 +64,7 @@ class PlannedMean:
     shares: Floats
     centre: float
     variance: float
-    leads: bool
+    is_design_target: bool
 
 
 def check_share(question: Question, value: Any) -> float:
@@ -87,4 +87,6 @@ def even_mean(scores: Sequence[Fraction]) -> PlannedMean | None:
     values, shares = np.array([float(score) for score in scores]), np.full(len(scores), 1 / len(scores))
     places = np.array([float((score - low) / width) for score in scores])
     centre = float(shares @ values)
-    return PlannedMean("mean", values, places, shares, centre, float(shares @ (values - centre) ** 2), leads=True)
+    return PlannedMean(
+        "mean", values, places, shares, centre, float(shares @ (values - centre) ** 2), is_design_target=True
+    )

@@ -3,13 +3,13 @@
 from typing import final
 
 from candor_client.question import Question
-from survey_app.kinds.assumptions import OPTION, Guess, even_share
-from survey_app.kinds.labels import OneLabel
+from survey_app.kinds.assumptions import OPTION_SHARE, Guess, even_share
+from survey_app.kinds.labels import SingleLabel
 from survey_app.kinds.question_kind import AuthorValue
 
 
 @final
-class Choice(OneLabel):
+class Choice(SingleLabel):
     """A single choice among options without an order."""
 
     def scores(self, question: Question) -> None:
@@ -22,12 +22,12 @@ class Choice(OneLabel):
         return even_share(question)
 
     def design_share(self, question: Question) -> float:
-        return OPTION
+        return OPTION_SHARE
 
     def planned_mean(self, question: Question, guess: Guess) -> None:
         return None
 
-    def denied_answer(self, question: Question) -> None:
+    def deniable_answer(self, question: Question) -> None:
         return None
 
     def estimator_sentence(self, question: Question, bits: int) -> str:
@@ -48,6 +48,6 @@ KIND = Choice(
     author_keys={"options": AuthorValue.LIST, "shuffle": AuthorValue.SWITCH},
     preset_labels=(),
     template="console/types/choice.html",
-    own_words=(),
-    on_paper=False,
+    answer_name_keys=(),
+    can_force_answer=False,
 )

@@ -11,16 +11,16 @@ from candor_client.description import digit_label
 from candor_client.question import Question
 from survey_app.figures import Floats
 from survey_app.kinds.assumptions import Generator, Indices, TruthError, check_share
-from survey_app.kinds.question_kind import OneAnswer
+from survey_app.kinds.question_kind import SingleAnswer
 
 
-class OneLabel(OneAnswer):
+class SingleLabel(SingleAnswer):
     """A type whose answer is one of its labels; the label's position is both the index and the symbol."""
 
     def is_rounded(self, question: Question) -> bool:
         return False
 
-    def shown_share(self, question: Question, labels: Sequence[str], guess: float | None) -> float:
+    def condition_share(self, question: Question, labels: Sequence[str], guess: float | None) -> float:
         return len(labels) / len(question.labels)
 
     def draw(self, question: Question, truth: Any, count: int, rng: Generator) -> Indices:
@@ -32,7 +32,7 @@ class OneLabel(OneAnswer):
     def symbol_sentence(self, question: Question) -> None:
         return None
 
-    def shortened(self, question: Question, count: int) -> Question:
+    def truncate_answers(self, question: Question, count: int) -> Question:
         return replace(question, labels=question.labels[:count], scores=question.scores[:count])
 
     def sample_symbols(self, question: Question, indices: Indices, rng: Generator) -> Indices:
@@ -44,11 +44,11 @@ class OneLabel(OneAnswer):
     def true_values(self, question: Question, indices: Indices) -> Floats:
         return np.array(self.scores(question) or ())[indices[indices < question.no_answer]]
 
-    def gives(self, question: Question, answer: int, indices: Indices) -> npt.NDArray[np.bool_]:
+    def mark_answer(self, question: Question, answer: int, indices: Indices) -> npt.NDArray[np.bool_]:
         matches: npt.NDArray[np.bool_] = indices == answer
         return matches
 
-    def between(self, question: Question, symbol: int) -> None:
+    def midpoint_example(self, question: Question, symbol: int) -> None:
         return None
 
     def codebook_facts(self, question: Question) -> list[tuple[str, str]]:

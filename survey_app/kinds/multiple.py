@@ -11,7 +11,7 @@ from candor_client.description import NO_ANSWER
 from candor_client.question import Question
 from survey_app.channels.sentences import Sentence
 from survey_app.figures import Floats
-from survey_app.kinds.assumptions import OPTION, Generator, Guess, Indices, check_share
+from survey_app.kinds.assumptions import OPTION_SHARE, Generator, Guess, Indices, check_share
 from survey_app.kinds.labels import check_labels
 from survey_app.kinds.question_kind import AuthorValue, QuestionKind
 
@@ -23,14 +23,14 @@ class Multiple(QuestionKind):
     def answers(self, question: Question) -> Sequence[str]:
         return question.labels
 
-    def count(self, question: Question) -> int:
+    def answer_count(self, question: Question) -> int:
         return len(question.labels) + question.optional
 
-    def holds(self, question: Question, symbol: int) -> Sequence[int]:
+    def answers_in(self, question: Question, symbol: int) -> Sequence[int]:
         count = len(question.labels)
         return [count] if symbol == question.no_answer else [i for i in range(count) if symbol >> i & 1]
 
-    def symbol_with(self, question: Question, answer: int) -> int:
+    def symbol_for_answer(self, question: Question, answer: int) -> int:
         return 1 << answer
 
     def scores(self, question: Question) -> None:
@@ -43,13 +43,13 @@ class Multiple(QuestionKind):
         return False
 
     def usual_share(self, question: Question) -> float:
-        return OPTION
+        return OPTION_SHARE
 
     def design_share(self, question: Question) -> float:
-        return OPTION
+        return OPTION_SHARE
 
-    def shown_share(self, question: Question, labels: Sequence[str], guess: float | None) -> float:
-        return 1 - (1 - (OPTION if guess is None else guess)) ** len(labels)
+    def condition_share(self, question: Question, labels: Sequence[str], guess: float | None) -> float:
+        return 1 - (1 - (OPTION_SHARE if guess is None else guess)) ** len(labels)
 
     def planned_mean(self, question: Question, guess: Guess) -> None:
         return None
@@ -57,7 +57,7 @@ class Multiple(QuestionKind):
     def main_answers(self, question: Question) -> Sequence[int]:
         return range(len(question.labels))
 
-    def parts(self, question: Question, cells: Sequence[int] | None) -> list[float]:
+    def symbol_fractions(self, question: Question, cells: Sequence[int] | None) -> list[float]:
         count = len(question.labels)
         if cells is None:  # half of all sets; there may be too many to list
             return [question.no_answer // 2 / question.size] * count
@@ -65,13 +65,13 @@ class Multiple(QuestionKind):
         total = sum(cells)
         return [symbols / total for symbols in symbol_counts]
 
-    def shortened(self, question: Question, count: int) -> Question:
+    def truncate_answers(self, question: Question, count: int) -> Question:
         return replace(question, labels=question.labels[:count])
 
     def draw(self, question: Question, truth: Any, count: int, rng: Generator) -> Indices:
         check_labels(question, truth)
         labels = question.labels
-        chances = [check_share(question, OPTION if truth is None else truth.get(label, 0)) for label in labels]
+        chances = [check_share(question, OPTION_SHARE if truth is None else truth.get(label, 0)) for label in labels]
         is_chosen = rng.random((count, len(labels))) < np.array(chances)
         masks: Indices = is_chosen @ (1 << np.arange(len(labels), dtype=np.int64))
         return masks
@@ -85,7 +85,7 @@ class Multiple(QuestionKind):
     def true_values(self, question: Question, indices: Indices) -> Floats:
         return np.array([])
 
-    def gives(self, question: Question, answer: int, indices: Indices) -> npt.NDArray[np.bool_]:
+    def mark_answer(self, question: Question, answer: int, indices: Indices) -> npt.NDArray[np.bool_]:
         if answer == len(question.labels):
             skipped: npt.NDArray[np.bool_] = indices == question.no_answer
             return skipped
@@ -95,10 +95,10 @@ class Multiple(QuestionKind):
     def example(self, question: Question, symbol: int) -> Any:
         return [label for place, label in enumerate(question.labels) if symbol >> place & 1]
 
-    def between(self, question: Question, symbol: int) -> None:
+    def midpoint_example(self, question: Question, symbol: int) -> None:
         return None
 
-    def denied_answer(self, question: Question) -> None:
+    def deniable_answer(self, question: Question) -> None:
         return None
 
     def estimator_sentence(self, question: Question, bits: int) -> str:
@@ -130,6 +130,6 @@ KIND = Multiple(
     author_keys={"options": AuthorValue.LIST, "shuffle": AuthorValue.SWITCH},
     preset_labels=(),
     template="console/types/multiple.html",
-    own_words=(),
-    on_paper=False,
+    answer_name_keys=(),
+    can_force_answer=False,
 )

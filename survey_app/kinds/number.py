@@ -18,7 +18,7 @@ from candor_client.question import Question
 from survey_app.channels.sentences import Sentence
 from survey_app.figures import Floats
 from survey_app.kinds.assumptions import (
-    OPTION,
+    OPTION_SHARE,
     USUAL_SD,
     Generator,
     Guess,
@@ -28,13 +28,13 @@ from survey_app.kinds.assumptions import (
     TruthError,
     even_share,
 )
-from survey_app.kinds.question_kind import AuthorValue, OneAnswer
+from survey_app.kinds.question_kind import AuthorValue, SingleAnswer
 
 FINEST = 10_000  # the most points at which a distribution of numbers is computed
 
 
 @final
-class Number(OneAnswer):
+class Number(SingleAnswer):
     """A number with levels, which have a mean and no shares, or with bins, which have shares and an order."""
 
     def scores(self, question: Question) -> Sequence[float] | None:
@@ -56,9 +56,9 @@ class Number(OneAnswer):
         return even_share(question)
 
     def design_share(self, question: Question) -> float:
-        return OPTION if question.bins else even_share(question)
+        return OPTION_SHARE if question.bins else even_share(question)
 
-    def shown_share(self, question: Question, labels: Sequence[str], guess: float | None) -> float:
+    def condition_share(self, question: Question, labels: Sequence[str], guess: float | None) -> float:
         raise ValueError("a number shows no other question")
 
     def planned_mean(self, question: Question, guess: Guess) -> PlannedMean:
@@ -70,25 +70,25 @@ class Number(OneAnswer):
             middle = float(chances @ places)
             variance = width**2 * float(chances @ (places - middle) ** 2)
             shares = level_shares(places, chances, question.levels)
-            return PlannedMean("mean", values, levels, shares, low + width * middle, variance, leads=True)
+            return PlannedMean("mean", values, levels, shares, low + width * middle, variance, is_design_target=True)
         values = np.array([float(sum(bin_range(question, i))) / 2 for i in range(question.bins)])
         index = np.rint(places * question.steps).astype(np.int64) * question.bins // (question.steps + 1)
         shares = np.bincount(index, chances, question.bins).astype(np.float64)
         centre = float(shares @ values)
         variance = float(shares @ (values - centre) ** 2)
         middles = (values - values[0]) / (values[-1] - values[0])
-        return PlannedMean("mean of bins", values, middles, shares, centre, variance, leads=False)
+        return PlannedMean("mean of bins", values, middles, shares, centre, variance, is_design_target=False)
 
-    def shortened(self, question: Question, count: int) -> Question:
+    def truncate_answers(self, question: Question, count: int) -> Question:
         return replace(question, bins=count)
 
-    def most_levels(self, question: Question) -> int:
+    def max_levels(self, question: Question) -> int:
         return question.steps + 1
 
-    def with_levels(self, question: Question, levels: int) -> Question:
+    def set_levels(self, question: Question, levels: int) -> Question:
         return replace(question, levels=levels)
 
-    def chosen_keys(self, question: Question) -> dict[str, int]:
+    def compiled_keys(self, question: Question) -> dict[str, int]:
         return {"levels": question.levels} if question.levels else {}
 
     def draw(self, question: Question, truth: Any, count: int, rng: Generator) -> Indices:
@@ -124,7 +124,7 @@ class Number(OneAnswer):
         answered = indices[indices <= question.steps].astype(np.float64)
         return float(question.min) + float(question.step) * answered
 
-    def gives(self, question: Question, answer: int, indices: Indices) -> npt.NDArray[np.bool_]:
+    def mark_answer(self, question: Question, answer: int, indices: Indices) -> npt.NDArray[np.bool_]:
         index = unanswered(question) if answer == question.no_answer else answer
         matches: npt.NDArray[np.bool_] = indices == index
         return matches
@@ -133,21 +133,21 @@ class Number(OneAnswer):
         value = bin_range(question, symbol)[0] if question.bins else level_value(question, symbol)
         return grid_text(question, grid_place(question, value))
 
-    def any_example(self, question: Question, symbol: int, random: Random) -> Any:
+    def random_example(self, question: Question, symbol: int, random: Random) -> Any:
         if not question.bins:
             return self.example(question, symbol)
         first, last = (grid_place(question, end) for end in bin_range(question, symbol))
         return grid_text(question, random.randint(first, last))
 
-    def ends(self, question: Question) -> tuple[Any, Any]:
+    def extreme_examples(self, question: Question) -> tuple[Any, Any]:
         return f"{question.min:f}", f"{question.max:f}"
 
-    def between(self, question: Question, symbol: int) -> Any:
+    def midpoint_example(self, question: Question, symbol: int) -> Any:
         if symbol >= question.levels - 1:
             return None
         return grid_text(question, round(question.steps * (2 * symbol + 1) / (2 * (question.levels - 1))))
 
-    def denied_answer(self, question: Question) -> None:
+    def deniable_answer(self, question: Question) -> None:
         return None
 
     def estimator_sentence(self, question: Question, bits: int) -> str:
@@ -162,10 +162,10 @@ class Number(OneAnswer):
             return Sentence("privacy.levels", {"levels": question.levels, **ends})
         return Sentence("privacy.bins", {"bins": question.bins, **ends})
 
-    def made_up(self, question: Question, number: int) -> Any:
+    def paper_example(self, question: Question, number: int) -> Any:
         return f"{question.min + number % (question.steps + 1) * question.step:f}"
 
-    def listed_answers(self, question: Question, most: int) -> str:
+    def describe_answers(self, question: Question, most: int) -> str:
         return number_range(question)
 
     def codebook_rows(self, question: Question) -> list[list[str]]:
@@ -237,6 +237,6 @@ KIND = Number(
     author_keys=dict.fromkeys(("min", "max", "step", "unit", "bins", "mechanism"), AuthorValue.TEXT),
     preset_labels=(),
     template="console/types/number.html",
-    own_words=(),
-    on_paper=False,
+    answer_name_keys=(),
+    can_force_answer=False,
 )

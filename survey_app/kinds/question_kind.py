@@ -20,7 +20,7 @@ import numpy.typing as npt
 from candor_client.description import NO_ANSWER, digit_label
 from candor_client.question import Question
 from survey_app.channels.sentences import Sentence
-from survey_app.figures import Family, FamilyName, Figure, FigureKind, Floats, Sum, share_of
+from survey_app.figures import Family, FamilyName, Figure, FigureKind, Floats, Sum, make_share
 from survey_app.kinds.assumptions import Generator, Guess, Indices, PlannedMean
 
 Starter = Mapping[str, str | list[Any]]
@@ -52,8 +52,8 @@ class QuestionKind(ABC):
     author_keys: Mapping[str, AuthorValue]  # the keys that an author may write only for this type, in order
     preset_labels: tuple[str, ...]  # fixed labels, in the order of the editor
     template: str  # the editor's form for it, in templates/
-    own_words: tuple[str, ...]  # the keys of its answers' names in the form's words; empty if authors name them
-    on_paper: bool  # whether coins and dice can force its answer, as for a plain yes or no
+    answer_name_keys: tuple[str, ...]  # the keys of its answers' names in the form's words; empty if authors name them
+    can_force_answer: bool  # whether coins and dice can force its answer, as for a plain yes or no
 
     # The possible answers.
 
@@ -62,10 +62,10 @@ class QuestionKind(ABC):
         """Return the names of the answers, without "no answer"."""
 
     @abstractmethod
-    def count(self, question: Question) -> int:
+    def answer_count(self, question: Question) -> int:
         """Return the number of answers, including "no answer" where people may skip."""
 
-    def names(self, question: Question) -> list[str]:
+    def all_answers(self, question: Question) -> list[str]:
         """Return the names of all answers, with "no answer" last where people may skip."""
         return [*self.answers(question), *[NO_ANSWER] * question.optional]
 
@@ -74,11 +74,11 @@ class QuestionKind(ABC):
         return [digit_label(question, symbol) for symbol in range(question.size)]
 
     @abstractmethod
-    def holds(self, question: Question, symbol: int) -> Sequence[int]:
+    def answers_in(self, question: Question, symbol: int) -> Sequence[int]:
         """Return the indices of the answers that a symbol holds."""
 
     @abstractmethod
-    def symbol_with(self, question: Question, answer: int) -> int:
+    def symbol_for_answer(self, question: Question, answer: int) -> int:
         """Return the symbol that holds this answer and no other."""
 
     @abstractmethod
@@ -108,26 +108,26 @@ class QuestionKind(ABC):
         """Return all families of figures that are estimated for a question."""
         families: list[Family] = []
         if self.has_shares(question):
-            families.append(Family(FamilyName.SHARES, self.shares(question)))
+            families.append(Family(FamilyName.SHARES, self.share_figures(question)))
         if self.scores(question) is not None:
-            families.append(Family(FamilyName.MEAN, (self.mean(question),)))
+            families.append(Family(FamilyName.MEAN, (self.mean_figure(question),)))
         if question.optional:
-            families.append(Family(FamilyName.ANSWERING, (self.answering(question),)))
+            families.append(Family(FamilyName.RESPONSE_RATE, (self.response_rate(question),)))
             if self.has_shares(question):
-                families.append(Family(FamilyName.ANSWERED, self._answered(question)))
+                families.append(Family(FamilyName.AMONG_ANSWERS, self._shares_among_answers(question)))
         if self.is_ordered(question):
-            families.append(Family(FamilyName.CUMULATIVE, self._cumulative(question), derived=True))
+            families.append(Family(FamilyName.CUMULATIVE, self._cumulative(question), is_derived=True))
         return families
 
-    def shares(self, question: Question) -> tuple[Figure, ...]:
+    def share_figures(self, question: Question) -> tuple[Figure, ...]:
         """Return the share of each answer, with the share of "no answer" last where people may skip."""
-        count = self.count(question)
-        figures = [share_of(label, [place], count) for place, label in enumerate(self.answers(question))]
+        count = self.answer_count(question)
+        figures = [make_share(label, [place], count) for place, label in enumerate(self.answers(question))]
         if question.optional:
-            figures.append(share_of(NO_ANSWER, [count - 1], count, FigureKind.NO_ANSWER))
+            figures.append(make_share(NO_ANSWER, [count - 1], count, FigureKind.NO_ANSWER))
         return tuple(figures)
 
-    def mean(self, question: Question) -> Figure:
+    def mean_figure(self, question: Question) -> Figure:
         """Return the mean score among the people who answered."""
         scores, (low, high) = list(self.scores(question) or ()), self.value_range(question)
         return Figure(
@@ -136,30 +136,30 @@ class QuestionKind(ABC):
             sum=Sum(np.array([*scores, *[0.0] * question.optional])),
             low=low,
             high=high,
-            denominator=self.answering(question).sum if question.optional else None,
-            rounded=self.is_rounded(question),
+            denominator=self.response_rate(question).sum if question.optional else None,
+            is_rounded=self.is_rounded(question),
         )
 
-    def answering(self, question: Question) -> Figure:
+    def response_rate(self, question: Question) -> Figure:
         """Return the response rate: the share of answers other than "no answer" among the devices asked."""
-        no_answer = share_of("answered", [self.count(question) - 1], self.count(question))
+        no_answer = make_share("answered", [self.answer_count(question) - 1], self.answer_count(question))
         return replace(no_answer, sum=Sum(-no_answer.sum.weights, 1.0))
 
-    def total(self, question: Question, labels: Sequence[str]) -> Family | None:
+    def total_family(self, question: Question, labels: Sequence[str]) -> Family | None:
         """Return the family of the combined share of some labels, or None if shares do not add up."""
         if not (self.exclusive and self.has_shares(question)):
             return None
-        names = self.names(question)
-        figure = share_of(" or ".join(labels), [names.index(label) for label in labels], self.count(question))
-        return Family(FamilyName.TOTAL, (figure,), derived=True)
+        names = self.all_answers(question)
+        figure = make_share(" or ".join(labels), [names.index(label) for label in labels], self.answer_count(question))
+        return Family(FamilyName.TOTAL, (figure,), is_derived=True)
 
-    def _answered(self, question: Question) -> tuple[Figure, ...]:
-        answered = self.answering(question).sum
-        return tuple(replace(figure, denominator=answered) for figure in self.shares(question)[:-1])
+    def _shares_among_answers(self, question: Question) -> tuple[Figure, ...]:
+        answered = self.response_rate(question).sum
+        return tuple(replace(figure, denominator=answered) for figure in self.share_figures(question)[:-1])
 
     def _cumulative(self, question: Question) -> tuple[Figure, ...]:
-        names, count = self.answers(question), self.count(question)
-        return tuple(share_of(f"at most {name}", range(place + 1), count) for place, name in enumerate(names[:-1]))
+        names, count = self.answers(question), self.answer_count(question)
+        return tuple(make_share(f"at most {name}", range(place + 1), count) for place, name in enumerate(names[:-1]))
 
     # Assumptions before the survey.
 
@@ -172,7 +172,7 @@ class QuestionKind(ABC):
         """Return the share by which designs are judged, of a yes or of one option, point or bin."""
 
     @abstractmethod
-    def shown_share(self, question: Question, labels: Sequence[str], guess: float | None) -> float:
+    def condition_share(self, question: Question, labels: Sequence[str], guess: float | None) -> float:
         """Return the assumed share of people who answer with any of some labels, and so see a follow-up question.
 
         `guess` is the guessed share of a yes or of an option; None means the default.
@@ -191,27 +191,27 @@ class QuestionKind(ABC):
         return question.size == 2 and len(self.main_answers(question)) == 1
 
     @abstractmethod
-    def parts(self, question: Question, cells: Sequence[int] | None) -> list[float]:
+    def symbol_fractions(self, question: Question, cells: Sequence[int] | None) -> list[float]:
         """Return the fraction of a field's symbols that hold each answer.
 
         `cells` are the numbers of the field's symbols for each symbol of the question; None means one each.
         """
 
     @abstractmethod
-    def shortened(self, question: Question, count: int) -> Question:
+    def truncate_answers(self, question: Question, count: int) -> Question:
         """Return the same question with only its first `count` answers."""
 
     # Levels, which authoring chooses for a question whose answers are rounded.
 
-    def most_levels(self, question: Question) -> int:
+    def max_levels(self, question: Question) -> int:
         """Return the largest useful number of levels, at which each answer is a level; raise ValueError if none."""
         raise ValueError(f"answers to {self.plan_name} are not rounded")
 
-    def with_levels(self, question: Question, levels: int) -> Question:
+    def set_levels(self, question: Question, levels: int) -> Question:
         """Return the same question with this number of levels; raise ValueError if answers are not rounded."""
         raise ValueError(f"answers to {self.plan_name} are not rounded")
 
-    def chosen_keys(self, question: Question) -> dict[str, int]:
+    def compiled_keys(self, question: Question) -> dict[str, int]:
         """Return the keys of the question's definition that are computed instead of written by its author."""
         return {}
 
@@ -237,7 +237,7 @@ class QuestionKind(ABC):
         """Return the exact score of each person who answered; empty if the type has no mean."""
 
     @abstractmethod
-    def gives(self, question: Question, answer: int, indices: Indices) -> npt.NDArray[np.bool_]:
+    def mark_answer(self, question: Question, answer: int, indices: Indices) -> npt.NDArray[np.bool_]:
         """Return a mask of the people whose index holds an answer, given by its position among the answers."""
 
     @abstractmethod
@@ -247,7 +247,7 @@ class QuestionKind(ABC):
     # Texts for archives, papers and respondents.
 
     @abstractmethod
-    def denied_answer(self, question: Question) -> int | None:
+    def deniable_answer(self, question: Question) -> int | None:
         """Return the answer that people may deny by giving the only other answer; None if the type has none."""
 
     @abstractmethod
@@ -261,23 +261,23 @@ class QuestionKind(ABC):
     def symbol_sentence(self, question: Question) -> Sentence | None:
         """Return a sentence that explains what counts as an answer; None if that is simply the answer itself."""
 
-    def any_example(self, question: Question, symbol: int, random: Random) -> Any:
+    def random_example(self, question: Question, symbol: int, random: Random) -> Any:
         """Return an answer that has this symbol, drawn at random where there are several."""
         return self.example(question, symbol)
 
-    def ends(self, question: Question) -> tuple[Any, Any]:
+    def extreme_examples(self, question: Question) -> tuple[Any, Any]:
         """Return the two most distant answers: one with the first symbol and one with the last."""
         return self.example(question, 0), self.example(question, question.no_answer - 1)
 
     @abstractmethod
-    def between(self, question: Question, symbol: int) -> Any:
+    def midpoint_example(self, question: Question, symbol: int) -> Any:
         """Return an answer that a coin rounds to this symbol or the next with nearly equal chances, or None."""
 
-    def made_up(self, question: Question, number: int) -> Any:
+    def paper_example(self, question: Question, number: int) -> Any:
         """Return an example for paper: the answer that a large number selects."""
         return self.example(question, number % question.no_answer)
 
-    def listed_answers(self, question: Question, most: int) -> str:
+    def describe_answers(self, question: Question, most: int) -> str:
         """Return the answers as a phrase that names at most `most`; empty if the type's name is enough."""
         names = self.answers(question)
         rest = len(names) - most
@@ -292,25 +292,25 @@ class QuestionKind(ABC):
         """Return a row for each symbol with its meaning, and its score where there is a mean of scores."""
 
 
-class OneAnswer(QuestionKind):
+class SingleAnswer(QuestionKind):
     """A type in which each symbol is one answer."""
 
     def answers(self, question: Question) -> Sequence[str]:
         return [digit_label(question, symbol) for symbol in range(question.no_answer)]
 
-    def count(self, question: Question) -> int:
+    def answer_count(self, question: Question) -> int:
         return question.size
 
-    def holds(self, question: Question, symbol: int) -> Sequence[int]:
+    def answers_in(self, question: Question, symbol: int) -> Sequence[int]:
         return (symbol,)
 
-    def symbol_with(self, question: Question, answer: int) -> int:
+    def symbol_for_answer(self, question: Question, answer: int) -> int:
         return answer
 
     def main_answers(self, question: Question) -> Sequence[int]:
         return range(question.no_answer)
 
-    def parts(self, question: Question, cells: Sequence[int] | None) -> list[float]:
+    def symbol_fractions(self, question: Question, cells: Sequence[int] | None) -> list[float]:
         if cells is None:
             return [1 / question.size] * question.no_answer
         total = sum(cells)

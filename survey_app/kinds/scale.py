@@ -6,12 +6,12 @@ from typing import final
 
 from candor_client.question import Question
 from survey_app.kinds.assumptions import Guess, PlannedMean, even_mean, even_share
-from survey_app.kinds.labels import OneLabel
+from survey_app.kinds.labels import SingleLabel
 from survey_app.kinds.question_kind import AuthorValue
 
 
 @final
-class Scale(OneLabel):
+class Scale(SingleLabel):
     """A scale of points in order, each with a score."""
 
     def scores(self, question: Question) -> Sequence[float]:
@@ -29,7 +29,7 @@ class Scale(OneLabel):
     def planned_mean(self, question: Question, guess: Guess) -> PlannedMean | None:
         return even_mean([Fraction(score) for score in question.scores or range(1, len(question.labels) + 1)])
 
-    def denied_answer(self, question: Question) -> None:
+    def deniable_answer(self, question: Question) -> None:
         return None
 
     def estimator_sentence(self, question: Question, bits: int) -> str:
@@ -50,6 +50,6 @@ KIND = Scale(
     author_keys={"points": AuthorValue.LIST, "scores": AuthorValue.LIST},
     preset_labels=(),
     template="console/types/scale.html",
-    own_words=(),
-    on_paper=False,
+    answer_name_keys=(),
+    can_force_answer=False,
 )

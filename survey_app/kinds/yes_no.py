@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Any, final
 
 from candor_client.question import Question
-from survey_app.kinds.assumptions import YES, Generator, Guess, Indices, check_share
-from survey_app.kinds.labels import OneLabel
+from survey_app.kinds.assumptions import YES_SHARE, Generator, Guess, Indices, check_share
+from survey_app.kinds.labels import SingleLabel
 from survey_app.kinds.question_kind import AuthorValue
 
 
 @final
-class YesNo(OneLabel):
+class YesNo(SingleLabel):
     """Two answers, no and yes; the figure of interest is the share of the second."""
 
     def scores(self, question: Question) -> None:
@@ -20,14 +20,14 @@ class YesNo(OneLabel):
         return False
 
     def usual_share(self, question: Question) -> float:
-        return YES
+        return YES_SHARE
 
     def design_share(self, question: Question) -> float:
-        return YES
+        return YES_SHARE
 
-    def shown_share(self, question: Question, labels: Sequence[str], guess: float | None) -> float:
+    def condition_share(self, question: Question, labels: Sequence[str], guess: float | None) -> float:
         no, yes = question.labels
-        share = YES if guess is None else guess
+        share = YES_SHARE if guess is None else guess
         return share * (yes in labels) + (1 - share) * (no in labels)
 
     def main_answers(self, question: Question) -> Sequence[int]:
@@ -37,15 +37,15 @@ class YesNo(OneLabel):
         return None
 
     def draw(self, question: Question, truth: Any, count: int, rng: Generator) -> Indices:
-        return (rng.random(count) < check_share(question, YES if truth is None else truth)).astype("int64")
+        return (rng.random(count) < check_share(question, YES_SHARE if truth is None else truth)).astype("int64")
 
-    def denied_answer(self, question: Question) -> int:
+    def deniable_answer(self, question: Question) -> int:
         return 1
 
     def estimator_sentence(self, question: Question, bits: int) -> str:
         return ""
 
-    def listed_answers(self, question: Question, most: int) -> str:
+    def describe_answers(self, question: Question, most: int) -> str:
         return ""
 
 
@@ -63,6 +63,6 @@ KIND = YesNo(
     author_keys={"design": AuthorValue.DESIGN},
     preset_labels=("yes", "no"),
     template="console/types/yes_no.html",
-    own_words=("privacy.no", "privacy.yes"),
-    on_paper=True,
+    answer_name_keys=("privacy.no", "privacy.yes"),
+    can_force_answer=True,
 )

@@ -31,20 +31,20 @@ class Words:
         return "rtl" if self.tag.split("-")[0] in RIGHT_TO_LEFT else "ltr"
 
     @property
-    def foreign(self) -> bool:
+    def is_foreign(self) -> bool:
         """Whether the strings are in another language than the survey's own texts."""
         return self.tag.split("-")[0] != self.language
 
     def __call__(self, key: str, **values: object) -> str:
         section, _, name = key.partition(".")
-        return sections()[section][name][self.language].format(**values)
+        return load_strings()[section][name][self.language].format(**values)
 
     def section(self, name: str) -> dict[str, str]:
         """Return all strings of a section by key, with their placeholders, which a script fills in."""
-        return {key: texts[self.language] for key, texts in sections()[name].items()}
+        return {key: texts[self.language] for key, texts in load_strings()[name].items()}
 
 
 @cache
-def sections() -> dict[str, dict[str, dict[str, str]]]:
+def load_strings() -> dict[str, dict[str, dict[str, str]]]:
     """Read all strings, as section → key → language → string."""
     return {file.stem: tomllib.loads(file.read_text("utf-8")) for file in Path(__file__).parent.glob("*.toml")}

@@ -7,7 +7,7 @@ from functools import cache
 
 from survey_app.languages import LANGUAGES, Words
 
-OTHERS = {
+OTHER_LANGUAGES = {
     "ar": "العربية",
     "bg": "Български",
     "ca": "Català",
@@ -48,11 +48,11 @@ OTHERS = {
 
 
 @cache
-def names() -> dict[str, str]:
+def list_names() -> dict[str, str]:
     """Return the names of the languages by tag, in the order in which they are offered."""
-    return {tag: Words(tag)("front.name") for tag in LANGUAGES} | OTHERS
+    return {tag: Words(tag)("front.name") for tag in LANGUAGES} | OTHER_LANGUAGES
 
 
-def name_of(tag: str) -> str:
+def get_name(tag: str) -> str:
     """Return a language's own name, or its tag if it is not in the list."""
-    return names().get(tag, tag)
+    return list_names().get(tag, tag)

@@ -77,7 +77,7 @@ class Code:
 Block = Heading | Paragraph | Bullets | Table | Code
 
 
-def markdown(blocks: Iterable[Block]) -> str:
+def render_markdown(blocks: Iterable[Block]) -> str:
     """Render blocks as Markdown, with tables in the syntax of GitHub."""
     return "\n\n".join(_markdown(block) for block in blocks) + "\n"
 
@@ -110,7 +110,7 @@ def _start(text: str) -> str:
     return LIST_MARK.sub(lambda mark: f"{mark[2]}\\" if mark[2].isdigit() else f"\\{mark[2]}", _plain(text))
 
 
-def html(title: str, blocks: Iterable[Block], language: str = "en") -> str:
+def render_html(title: str, blocks: Iterable[Block], language: str = "en") -> str:
     """Render blocks as one HTML file without scripts and links, with its style sheet inside."""
     body = "\n".join(_html(block) for block in blocks)
     return (

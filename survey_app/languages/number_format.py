@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 Format = Callable[[float], str]
 
 
-def number_format(decimals: int, percent: bool, unit: str = "") -> Format:
+def make_format(decimals: int, percent: bool, unit: str = "") -> Format:
     """Return a function that formats numbers with these decimals, a real minus, and a unit or percent sign."""
 
     def form(value: float) -> str:
@@ -18,7 +18,7 @@ def number_format(decimals: int, percent: bool, unit: str = "") -> Format:
     return form
 
 
-def precision(widths: Iterable[float], percent: bool) -> int:
+def choose_decimals(widths: Iterable[float], percent: bool) -> int:
     """Return the decimals, from 0 to 4, that resolve a twentieth of the narrowest interval."""
     width = min((width for width in widths if width > 0), default=1.0) * (100 if percent else 1)
     return min(max(math.ceil(-math.log10(width / 20)), 0), 4)

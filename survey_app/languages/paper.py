@@ -15,13 +15,13 @@ from typing import Literal, NamedTuple
 
 from candor_client.definition import MOST_CHANCES, MOST_FIELDS, Field, Survey
 from candor_client.mechanisms import Mechanism, coin_odds, loss
-from candor_client.verify import spend
+from candor_client.verify import compose_losses
 from survey_app.channels import channel_of
 from survey_app.kinds import kind_of
 
-WHOLE_WITHIN = Fraction(1, 2**40)  # thresholds are rounded to 2^-64
-PICKED_WITHIN = Fraction(1, MOST_CHANCES)  # chances are rounded to a millionth
-MOST_PICKING = 2  # dice
+WHOLE_TOLERANCE = Fraction(1, 2**40)  # thresholds are rounded to 2^-64
+PICK_TOLERANCE = Fraction(1, MOST_CHANCES)  # chances are rounded to a millionth
+MOST_PICK_THROWS = 2  # dice
 SIDES = {"coin": 2, "die": 6}
 
 Verdict = Literal["truth", "yes", "no"]
@@ -35,7 +35,7 @@ class Throws(NamedTuple):
     low: int
     high: int
 
-    def fit(self, throw: Sequence[int]) -> bool:
+    def matches(self, throw: Sequence[int]) -> bool:
         """Return whether a throw is one of these."""
         length = len(self.first)
         return tuple(throw[:length]) == self.first and self.low <= throw[length] <= self.high
@@ -76,10 +76,10 @@ class Recipe:
         """The throws for each verdict, in as few lines as the order of the faces allows."""
         ends = (0, self.truth, self.truth + self.yes, self.sides**self.throws)
         verdicts: tuple[Verdict, ...] = ("truth", "yes", "no")
-        return [(verdict, spans(self.sides, self.throws, *ends[i : i + 2])) for i, verdict in enumerate(verdicts)]
+        return [(verdict, find_throws(self.sides, self.throws, *ends[i : i + 2])) for i, verdict in enumerate(verdicts)]
 
 
-def spans(sides: int, throws: int, start: int, stop: int) -> tuple[Throws, ...]:
+def find_throws(sides: int, throws: int, start: int, stop: int) -> tuple[Throws, ...]:
     """Return the throws with numbers `start` to `stop` − 1, in as few lines as the order of the faces allows."""
 
     def lines(start: int, stop: int, first: tuple[int, ...]) -> Iterator[Throws]:
@@ -104,7 +104,7 @@ TOOLS: tuple[tuple[Tool, int], ...] = (("coin", 1), ("coin", 2), ("die", 1), ("c
 
 
 @lru_cache(MOST_FIELDS)  # a form without scripts needs it for every field
-def recipe(mechanism: Mechanism) -> Recipe | None:
+def find_recipe(mechanism: Mechanism) -> Recipe | None:
     """Return the recipe with the fewest throws that has a mechanism's chances, or None if no coin or die has them."""
     chances = channel_of(mechanism).forced_response()
     if chances is None:
@@ -113,7 +113,7 @@ def recipe(mechanism: Mechanism) -> Recipe | None:
         outcomes = SIDES[tool] ** throws
         counts = [round(outcomes * chance) for chance in chances]
         is_near = all(
-            abs(outcomes * chance - count) < WHOLE_WITHIN for chance, count in zip(chances, counts, strict=True)
+            abs(outcomes * chance - count) < WHOLE_TOLERANCE for chance, count in zip(chances, counts, strict=True)
         )
         if is_near and min(counts) > 0 and sum(counts) == outcomes:
             return Recipe(tool, throws, *counts)
@@ -132,17 +132,19 @@ class Pick:
         """The throws that pick the field of each place, from 1 on; None means to throw again."""
         ends = [0, *accumulate(self.counts), 6**self.throws]
         places = [*range(1, len(self.counts) + 1), None]
-        lines = [(place, spans(6, self.throws, *ends[i : i + 2])) for i, place in enumerate(places)]
+        lines = [(place, find_throws(6, self.throws, *ends[i : i + 2])) for i, place in enumerate(places)]
         return [(place, throws) for place, throws in lines if throws]
 
 
-def picking(survey: Survey) -> Pick | None:
+def find_pick(survey: Survey) -> Pick | None:
     """Return the fewest throws that pick each field with its chance, or None if two dice are not enough."""
-    parts = [survey.part(field) for field in survey.fields]
-    for throws in range(1, MOST_PICKING + 1):
+    parts = [survey.answer_probability(field) for field in survey.fields]
+    for throws in range(1, MOST_PICK_THROWS + 1):
         for cases in range(len(parts), 6**throws + 1):
             counts = [round(cases * part) for part in parts]
-            is_near = all(abs(Fraction(n, cases) - part) < PICKED_WITHIN for n, part in zip(counts, parts, strict=True))
+            is_near = all(
+                abs(Fraction(n, cases) - part) < PICK_TOLERANCE for n, part in zip(counts, parts, strict=True)
+            )
             if is_near and min(counts) > 0 and sum(counts) == cases:
                 return Pick(throws, tuple(6**throws // cases * count for count in counts))
     return None
@@ -157,47 +159,50 @@ class Sheet:
     pick: Pick | None
 
     @property
-    def missing(self) -> list[Field]:
+    def fields_without_recipe(self) -> list[Field]:
         """The fields that need an answer but have no recipe; they make a report from a sheet impossible."""
         fields = zip(self.survey.fields, self.recipes, strict=True)
-        return [field for field, field_recipe in fields if field_recipe is None and not _optional(field)]
+        return [field for field, field_recipe in fields if field_recipe is None and not _is_optional(field)]
 
     @property
-    def picked(self) -> bool:
+    def needs_pick(self) -> bool:
         """Whether dice have to pick the field first."""
         return self.survey.ask and len(self.recipes) > 1
 
     @property
-    def unpickable(self) -> bool:
+    def is_unpickable(self) -> bool:
         """Whether dice have to pick the field first, and cannot do so with its chance."""
-        return self.picked and self.pick is None
+        return self.needs_pick and self.pick is None
 
     @property
-    def fillable(self) -> bool:
+    def can_be_filled_in(self) -> bool:
         """Whether a respondent can fill in the sheet.
 
         It needs a field with a recipe, a pick that dice can make if there is one, and no tickets, which need a device.
         """
-        return any(self.recipes) and not self.unpickable and self.survey.tickets is None
+        return any(self.recipes) and not self.is_unpickable and self.survey.tickets is None
 
     @property
-    def enterable(self) -> bool:
+    def can_be_entered(self) -> bool:
         """Whether a completed sheet makes a valid report."""
-        return self.fillable and not self.missing
+        return self.can_be_filled_in and not self.fields_without_recipe
 
     @property
     def epsilon(self) -> Decimal:
         """The ε of a sheet; questions that are not on it are sent as "no answer", which costs nothing."""
-        return spend((field_recipe.epsilon for field_recipe in self.recipes if field_recipe), ask=self.survey.ask)
+        return compose_losses(
+            (field_recipe.epsilon for field_recipe in self.recipes if field_recipe), ask=self.survey.ask
+        )
 
 
-def sheet(survey: Survey) -> Sheet:
+def make_sheet(survey: Survey) -> Sheet:
     """Return the paper version of a survey."""
     recipes = tuple(
-        recipe(field.mechanism) if kind_of(field.questions[0]).on_paper else None for field in survey.fields
+        find_recipe(field.mechanism) if kind_of(field.questions[0]).can_force_answer else None
+        for field in survey.fields
     )
-    return Sheet(survey, recipes, picking(survey) if survey.ask else None)
+    return Sheet(survey, recipes, find_pick(survey) if survey.ask else None)
 
 
-def _optional(field: Field) -> bool:
+def _is_optional(field: Field) -> bool:
     return all(question.optional for question in field.questions)

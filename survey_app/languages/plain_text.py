@@ -6,7 +6,7 @@ from collections.abc import Sequence
 WIDTH = 110
 
 
-def table(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str]:
+def format_table(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str]:
     """Align rows in columns as wide as they need to be; those in `right` are right-aligned."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return [
@@ -18,6 +18,6 @@ def table(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str]
     ]
 
 
-def wrapped(sentence: str, indent: str = "") -> list[str]:
+def wrap_sentence(sentence: str, indent: str = "") -> list[str]:
     """Wrap a sentence into lines of the usual width, all of them indented."""
     return textwrap.wrap(sentence, WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)

@@ -13,12 +13,12 @@ from candor_client.display import Translation
 from candor_client.question import Condition, Question
 
 
-def languages(survey: Survey) -> list[str]:
+def list_languages(survey: Survey) -> list[str]:
     """Return the languages of a survey, its own first."""
     return [survey.language, *(translation.language for translation in survey.translations)]
 
 
-def language_for(offered: list[str], wishes: Iterable[str]) -> str:
+def choose_language(offered: list[str], wishes: Iterable[str]) -> str:
     """Return the first preferred language that is offered, in any region; else the first that is offered."""
 
     def main(tag: str) -> str:
@@ -31,7 +31,7 @@ def language_for(offered: list[str], wishes: Iterable[str]) -> str:
     return offered[0]
 
 
-def localized(survey: Survey, language: str) -> Survey:
+def translate_survey(survey: Survey, language: str) -> Survey:
     """Return the survey in a language, or unchanged if it has no translation into it."""
     translation = next((candidate for candidate in survey.translations if candidate.language == language), None)
     if translation is None:
@@ -53,10 +53,10 @@ def localized(survey: Survey, language: str) -> Survey:
     )
 
 
-def _questions(originals: tuple[Question, ...], found: Translation) -> dict[str, Question]:
+def _questions(originals: tuple[Question, ...], translation: Translation) -> dict[str, Question]:
     questions: dict[str, Question] = {}
     labels: dict[str, dict[str, str]] = {}
-    for original, words in zip(originals, found.questions, strict=True):
+    for original, words in zip(originals, translation.questions, strict=True):
         labels[original.id] = dict(zip(original.labels, words.labels, strict=True))
         condition = original.show_if
         if condition:

@@ -15,7 +15,7 @@ from candor_client.definition import Survey
 from candor_client.question import Question
 from survey_app.authoring import response_rate as usual
 from survey_app.kinds import kind_of
-from survey_app.kinds.assumptions import SKIPPING, Generator, Guess, Indices, TruthError, check_share
+from survey_app.kinds.assumptions import SKIP_SHARE, Generator, Guess, Indices, TruthError, check_share
 
 
 def option_share(question: Question, guess: Guess) -> float:
@@ -23,9 +23,9 @@ def option_share(question: Question, guess: Guess) -> float:
     return kind_of(question).usual_share(question) if guess.share is None else guess.share
 
 
-def answering(survey: Survey, question: Question, guess: Guess) -> float:
+def compute_response_rate(survey: Survey, question: Question, guess: Guess) -> float:
     """Return the share of respondents who answer: without those who skip, or to whom the question is not shown."""
-    return usual.answering(question, survey.questions, guess.share)
+    return usual.predict_response_rate(question, survey.questions, guess.share)
 
 
 def draw_people(survey: Survey, truth: Mapping[str, Any], count: int, rng: Generator) -> dict[str, Indices]:
@@ -42,7 +42,7 @@ def draw_people(survey: Survey, truth: Mapping[str, Any], count: int, rng: Gener
     answers: dict[str, Indices] = {}
     for question in survey.questions:
         answer_shares = truth.get(question.id)
-        skip_share = SKIPPING if answer_shares is None and question.optional and not question.show_if else 0.0
+        skip_share = SKIP_SHARE if answer_shares is None and question.optional and not question.show_if else 0.0
         if isinstance(answer_shares, Mapping) and "no_answer" in answer_shares:
             skip_share, answer_shares = check_share(question, answer_shares["no_answer"]), answer_shares.get("of")
         indices = kind_of(question).draw(question, answer_shares, count, rng)
@@ -52,18 +52,18 @@ def draw_people(survey: Survey, truth: Mapping[str, Any], count: int, rng: Gener
                 raise TruthError(f"{question.id} is not optional")
             indices = np.where(rng.random(count) < skip_share, no_answer, indices)
         if question.show_if:
-            indices = np.where(_shown(survey, question, answers), indices, no_answer)
+            indices = np.where(_mask_viewers(survey, question, answers), indices, no_answer)
         answers[question.id] = indices
     return answers
 
 
-def _shown(survey: Survey, question: Question, drawn: Mapping[str, Indices]) -> npt.NDArray[np.bool_]:
+def _mask_viewers(survey: Survey, question: Question, answers: Mapping[str, Indices]) -> npt.NDArray[np.bool_]:
     """Return a mask of the respondents who see a question: their answer to its parent is one of its labels."""
     if question.show_if is None:
         raise ValueError("nothing hides this question")
     parent = next(candidate for candidate in survey.questions if candidate.id == question.show_if.question)
     label_indices = [parent.labels.index(label) for label in question.show_if.labels]
     mask: npt.NDArray[np.bool_] = np.any(
-        [kind_of(parent).gives(parent, index, drawn[parent.id]) for index in label_indices], axis=0
+        [kind_of(parent).mark_answer(parent, index, answers[parent.id]) for index in label_indices], axis=0
     )
     return mask

@@ -24,12 +24,12 @@ def no_privacy(people: float) -> Spread:
 
 def laplace(people: float, epsilon: float, sensitivity: float = 1.0) -> Spread:
     """Return the spread with Laplace noise on the mean; `sensitivity` is the L1 change of the sum by one person."""
-    return Spread(people, 0.0, added=laplace_variance(epsilon, sensitivity))
+    return Spread(people, 0.0, curator_noise=laplace_variance(epsilon, sensitivity))
 
 
 def gaussian(people: float, epsilon: float, delta: float = DELTA, sensitivity: float = 1.0) -> Spread:
     """Return the spread with Gaussian noise on the mean; `sensitivity` is the L2 change of the sum by one person."""
-    return Spread(people, 0.0, added=gaussian_sigma(epsilon, delta, sensitivity) ** 2)
+    return Spread(people, 0.0, curator_noise=gaussian_sigma(epsilon, delta, sensitivity) ** 2)
 
 
 def laplace_variance(epsilon: float, sensitivity: float = 1.0) -> float:

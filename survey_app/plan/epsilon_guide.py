@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from survey_app.authoring import mechanism_choice
 from survey_app.authoring.mechanism_choice import bit_variance
-from survey_app.channels.posterior import SUSPICION, guess, posterior
+from survey_app.channels.posterior import SUSPICION, best_guess_chance, posterior_bound
 from survey_app.kinds.assumptions import PlanError
 from survey_app.plan.central_model import no_privacy
 from survey_app.plan.power import exact_positive_respondents, positive_respondents
@@ -30,7 +30,7 @@ LEVELS: tuple[tuple[str, Decimal | None], ...] = (
 )
 
 
-class Level(Struct, frozen=True):
+class PrivacyLevel(Struct, frozen=True):
     """One level of privacy: the respondents needed for three tasks, and the information in one report."""
 
     name: str
@@ -43,13 +43,13 @@ class Level(Struct, frozen=True):
     guess: float
 
 
-def table() -> list[Level]:
+def list_levels() -> list[PrivacyLevel]:
     """Return the levels for a yes/no question, from no privacy to ε = 4, at 95% confidence."""
-    return [_level(name, epsilon) for name, epsilon in LEVELS]
+    return [_compute_level(name, epsilon) for name, epsilon in LEVELS]
 
 
-def _level(name: str, epsilon: Decimal | None) -> Level:
-    flip = mechanism_choice.flip(epsilon) if epsilon is not None else None
+def _compute_level(name: str, epsilon: Decimal | None) -> PrivacyLevel:
+    flip = mechanism_choice.make_flip(epsilon) if epsilon is not None else None
 
     def spread_at(share: float) -> Spread:
         people = share * (1 - share)
@@ -61,13 +61,13 @@ def _level(name: str, epsilon: Decimal | None) -> Level:
     rare, usual = respondents_for_margin(spread_at(0.05), 0.025), respondents_for_margin(spread_at(0.2), 0.05)
     if rare is None or usual is None:
         raise PlanError("no population is large enough")
-    return Level(
+    return PrivacyLevel(
         name,
         max_loss if flip else None,
         rare,
         usual,
         detection,
         exact_detection,
-        posterior(1 / SUSPICION, max_loss),
-        guess(max_loss),
+        posterior_bound(1 / SUSPICION, max_loss),
+        best_guess_chance(max_loss),
     )

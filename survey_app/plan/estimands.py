@@ -15,14 +15,14 @@ import numpy as np
 from candor_client.definition import Field
 from candor_client.question import Question
 from survey_app.authoring import mechanism_choice
-from survey_app.authoring.design.main_figures import answered_mean, cell_counts, main_parts, variance
-from survey_app.authoring.fields import best_single
+from survey_app.authoring.design.main_figures import count_cells, linearize_mean, list_main_parts, variance
+from survey_app.authoring.fields import choose_single
 from survey_app.channels import channel_of
-from survey_app.channels.channel import Assumed
+from survey_app.channels.channel import AssumedShares
 from survey_app.channels.observations import Binomial
-from survey_app.figures import FigureKind, share_of
-from survey_app.kinds import kind_named, kind_of
-from survey_app.kinds.assumptions import SKIPPING, Guess, PlannedMean
+from survey_app.figures import FigureKind, make_share
+from survey_app.kinds import kind_by_name, kind_of
+from survey_app.kinds.assumptions import SKIP_SHARE, Guess, PlannedMean
 from survey_app.languages import numbers
 from survey_app.plan.assumed_people import option_share
 from survey_app.plan.report_variance import Spread
@@ -38,7 +38,7 @@ class Estimand:
     low: float
     high: float
     spread: Spread
-    at: Callable[[float], Spread] = field(repr=False, compare=False)
+    spread_at: Callable[[float], Spread] = field(repr=False, compare=False)
     bits: tuple[Fraction, Fraction] | None = None  # p and q, if the share is a count of one stored bit
 
     @property
@@ -52,49 +52,49 @@ class Estimand:
         return self.high - self.low
 
 
-def share_assumption(type_name: str, planned: float) -> str:
+def format_share_assumption(type_name: str, planned: float) -> str:
     """Return a share in words, for a question of this type, with its assumed value."""
-    return f"{kind_named(type_name).share_phrase} at {numbers.percent(planned, 3)}"
+    return f"{kind_by_name(type_name).share_phrase} at {numbers.format_percent(planned, 3)}"
 
 
-def mean_assumption(name: str, planned: float, unit: str = "") -> str:
+def format_mean_assumption(name: str, planned: float, unit: str = "") -> str:
     """Return a mean in words, with its assumed value."""
-    return f"{name} at {numbers.quantity(planned, unit)}"
+    return f"{name} at {numbers.format_quantity(planned, unit)}"
 
 
 def make_field(
-    questions: tuple[Question, ...], epsilon: Decimal, *, laplace: bool = False, answering: float | None = None
+    questions: tuple[Question, ...], epsilon: Decimal, *, laplace: bool = False, response_rate: float | None = None
 ) -> Field:
     """Return the field that authoring would make of these questions at this ε.
 
     Pass `response_rate`, the share that answers, if each device answers one question. Raise DefinitionError if no
     mechanism fits.
     """
-    if len(questions) == 1 and answering is not None and not laplace:
-        mechanism_choice.check(epsilon)
-        mechanism, question = best_single(questions[0], answering, epsilon)
+    if len(questions) == 1 and response_rate is not None and not laplace:
+        mechanism_choice.check_epsilon(epsilon)
+        mechanism, question = choose_single(questions[0], response_rate, epsilon)
         return Field((question,), mechanism, 1, "")
     choice = mechanism_choice.choose(questions, epsilon, laplace=laplace)
     return Field(choice.questions, choice.mechanism, 1, "")
 
 
-def price_of_skipping(question: Question, epsilon: Decimal, *, alone: bool) -> float:
+def compute_skipping_price(question: Question, epsilon: Decimal, *, alone: bool) -> float:
     """Return how many times more respondents a question needs if it is optional; `alone` if it is a block of its own.
 
     "No answer" is one more symbol to distinguish from the others, and fewer respondents answer.
     """
 
     def variance_if(optional: bool) -> float:
-        response_rate = 1 - SKIPPING if optional else 1.0
+        response_rate = 1 - SKIP_SHARE if optional else 1.0
         variation = replace(question, optional=optional)
-        field = make_field((variation,), epsilon, answering=response_rate if alone else None)
+        field = make_field((variation,), epsilon, response_rate=response_rate if alone else None)
         return variance(field.questions[0], response_rate, field.mechanism)
 
     return variance_if(True) / variance_if(False)
 
 
-def estimands(
-    field: Field, question: Question, guess: Guess, *, answering: float = 1.0, asked: float = 1.0
+def list_estimands(
+    field: Field, question: Question, guess: Guess, *, response_rate: float = 1.0, asked_share: float = 1.0
 ) -> list[Estimand]:
     """Return the estimands of a question in a field: a share, a mean or both, the main one first.
 
@@ -104,51 +104,57 @@ def estimands(
     kind = kind_of(question)
     figures: list[Estimand] = []
     if kind.has_shares(question):
-        figures.append(_share(field, question, answering * option_share(question, guess), asked))
+        figures.append(_make_share(field, question, response_rate * option_share(question, guess), asked_share))
     mean = kind.planned_mean(question, guess)
     if mean is not None:
-        figures.insert(0 if mean.leads else len(figures), _mean(field, question, mean, answering, asked))
+        figures.insert(
+            0 if mean.is_design_target else len(figures), _make_mean(field, question, mean, response_rate, asked_share)
+        )
     return figures
 
 
-def _share(field: Field, question: Question, share: float, asked: float) -> Estimand:
+def _make_share(field: Field, question: Question, share: float, asked_share: float) -> Estimand:
     """Return the share of the least certain answer.
 
     In a joint field, or where symbols are sets of answers, it is the share of all symbols that contain the answer.
     """
-    channel, parts = channel_of(field.mechanism), main_parts(question, cells_of(field, question))
+    channel, parts = channel_of(field.mechanism), list_main_parts(question, count_containing_symbols(field, question))
 
     def spread_at(share: float) -> Spread:
         people = share * (1 - share)
-        total = max(channel.variance(Assumed.event(share, part)) for part in parts)
-        return Spread(people, total - people, asked * channel.asked)
+        total = max(channel.variance(AssumedShares.event(share, part)) for part in parts)
+        return Spread(people, total - people, asked_share * channel.informative_share)
 
-    name, bits = kind_of(question).share_name, _one_bit(field, question)
+    name, bits = kind_of(question).share_name, _find_counted_bit(field, question)
     return Estimand(name, FigureKind.SHARE, share, 0.0, 1.0, spread_at(share), spread_at, bits)
 
 
-def _one_bit(field: Field, question: Question) -> tuple[Fraction, Fraction] | None:
+def _find_counted_bit(field: Field, question: Question) -> tuple[Fraction, Fraction] | None:
     """Return p and q of the counted bit, if a share is a count of one bit; otherwise None."""
     kind, channel = kind_of(question), channel_of(field.mechanism)
     if field.joint or not (kind.exclusive or channel.reads_answers):
         return None
-    answer = share_of(kind.share_name, kind.main_answers(question)[:1], kind.count(question))
+    answer = make_share(kind.share_name, kind.main_answers(question)[:1], kind.answer_count(question))
     observation = channel.observe(np.zeros(field.mechanism.width, dtype=np.int64), 1, answer)
     return (observation.p, observation.q) if isinstance(observation, Binomial) else None
 
 
-def _mean(field: Field, question: Question, mean: PlannedMean, answering: float, asked: float) -> Estimand:
+def _make_mean(
+    field: Field, question: Question, mean: PlannedMean, response_rate: float, asked_share: float
+) -> Estimand:
     """Return the mean among respondents who answer."""
     channel, low, high = channel_of(field.mechanism), float(mean.values.min()), float(mean.values.max())
-    scaled_variance = channel.variance(answered_mean(mean, question, answering, cells_of(field, question)))
-    people = mean.variance / answering
-    spread = Spread(people, (high - low) ** 2 * scaled_variance - people, asked * channel.asked)
+    scaled_variance = channel.variance(
+        linearize_mean(mean, question, response_rate, count_containing_symbols(field, question))
+    )
+    people = mean.variance / response_rate
+    spread = Spread(people, (high - low) ** 2 * scaled_variance - people, asked_share * channel.informative_share)
     return Estimand(mean.name, FigureKind.MEAN, mean.centre, low, high, spread, lambda _: spread)
 
 
-def cells_of(field: Field, question: Question) -> list[int] | None:
+def count_containing_symbols(field: Field, question: Question) -> list[int] | None:
     """Return how many symbols of a joint field contain each symbol of one question; None if the field is not joint."""
     if not field.joint:
         return None
     index = [member.id for member in field.questions].index(question.id)
-    return cell_counts(field.questions)[index]
+    return count_cells(field.questions)[index]

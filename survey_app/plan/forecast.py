@@ -9,12 +9,12 @@ from candor_client.definition import Field, Survey
 from candor_client.question import Question
 from survey_app.kinds.assumptions import Guess
 from survey_app.languages import numbers
-from survey_app.plan.assumed_people import answering
-from survey_app.plan.estimands import Estimand, estimands, mean_assumption, share_assumption
+from survey_app.plan.assumed_people import compute_response_rate
+from survey_app.plan.estimands import Estimand, format_mean_assumption, format_share_assumption, list_estimands
 from survey_app.plan.target import Settings
 
 
-class Asked(NamedTuple):
+class PlannedQuestion(NamedTuple):
     """A question with the field that randomizes it, and its estimands."""
 
     question: Question
@@ -48,18 +48,18 @@ class Forecast(Struct, frozen=True):
         return self.high - self.low
 
     @property
-    def says_nothing(self) -> bool:
+    def is_uninformative(self) -> bool:
         """Whether the interval can be as wide as the possible range."""
         return self.margin >= self.width / 2
 
     @property
     def assumption(self) -> str:
         """The figure in words, with its assumed value."""
-        return share_assumption(self.type, self.planned)
+        return format_share_assumption(self.type, self.planned)
 
-    def margin_text(self, other: float | None = None) -> str:
+    def margin_text(self, margin: float | None = None) -> str:
         """Return this margin, or another one of the same estimand, in points or in its unit."""
-        return numbers.margin(self.margin if other is None else other, self.is_share, self.unit)
+        return numbers.format_margin(self.margin if margin is None else margin, self.is_share, self.unit)
 
 
 class MeanForecast(Forecast, frozen=True):
@@ -71,43 +71,45 @@ class MeanForecast(Forecast, frozen=True):
 
     @property
     def assumption(self) -> str:
-        return mean_assumption(self.figure, self.planned, self.unit)
+        return format_mean_assumption(self.figure, self.planned, self.unit)
 
 
-def asked(survey: Survey, name: str, guess: Guess) -> Asked:
+def find_planned_question(survey: Survey, name: str, guess: Guess) -> PlannedQuestion:
     """Return a question of a survey by its id, with its field and its estimands."""
     field, question = next(
         (field, question) for field in survey.fields for question in field.questions if question.id == name
     )
-    response_rate, asked_share = answering(survey, question, guess), float(survey.part(field))
-    return Asked(question, field, estimands(field, question, guess, answering=response_rate, asked=asked_share))
+    response_rate, asked_share = compute_response_rate(survey, question, guess), float(survey.answer_probability(field))
+    return PlannedQuestion(
+        question, field, list_estimands(field, question, guess, response_rate=response_rate, asked_share=asked_share)
+    )
 
 
-def forecasts(survey: Survey, settings: Settings) -> list[Forecast]:
+def forecast_survey(survey: Survey, settings: Settings) -> list[Forecast]:
     """Return forecasts for all estimands of all questions, in the order of the questions."""
-    entries = (asked(survey, question.id, settings.guess) for question in survey.questions)
-    return [forecast(entry, estimand, settings) for entry in entries for estimand in entry.estimands]
+    entries = (find_planned_question(survey, question.id, settings.guess) for question in survey.questions)
+    return [forecast_estimand(entry, estimand, settings) for entry in entries for estimand in entry.estimands]
 
 
-def enough(lines: Iterable[Forecast]) -> int | None:
+def find_sufficient_respondents(lines: Iterable[Forecast]) -> int | None:
     """Return the respondents for the target margin of every question's first estimand; None if there are too few."""
     first = {line.id: line.respondents for line in reversed([*lines])}
     return None if None in first.values() else max(count or 0 for count in first.values())
 
 
-def forecast(one: Asked, estimand: Estimand, settings: Settings) -> Forecast:
+def forecast_estimand(entry: PlannedQuestion, estimand: Estimand, settings: Settings) -> Forecast:
     """Return the forecast of one estimand at these settings."""
     forecast_class = Forecast if estimand.is_share else MeanForecast
     return forecast_class(
-        id=one.question.id,
-        type=one.question.type,
+        id=entry.question.id,
+        type=entry.question.type,
         figure=estimand.name,
         planned=estimand.planned,
         low=estimand.low,
         high=estimand.high,
-        unit="" if estimand.is_share else one.question.unit,
-        epsilon=float(one.field.mechanism.epsilon),
-        asked=estimand.spread.asked,
+        unit="" if estimand.is_share else entry.question.unit,
+        epsilon=float(entry.field.mechanism.epsilon),
+        asked=estimand.spread.asked_share,
         margin=settings.margin_of(estimand.spread),
         respondents=settings.respondents_for(estimand.spread, estimand.width),
     )

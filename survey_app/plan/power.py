@@ -46,11 +46,11 @@ def difference_respondents(
     _check_power(power)
     if difference == 0:
         return None
-    return _least(lambda n: difference_power(first, second, difference, n, confidence, target) >= power, target)
+    return _find_smallest(lambda n: difference_power(first, second, difference, n, confidence, target) >= power, target)
 
 
 def smallest_difference(
-    at: Callable[[float], Spread],
+    spread_at: Callable[[float], Spread],
     base: float,
     n: float,
     power: float = 0.8,
@@ -66,10 +66,10 @@ def smallest_difference(
     """
     _check_power(power)
     reach = z_score(confidence) + float(ndtri(power))
-    first = standard_error(at(base), n, target)
+    first = standard_error(spread_at(base), n, target)
 
     def surplus(d: float) -> float:
-        return d - reach * math.hypot(first, standard_error(at(base + d), second or n, target))
+        return d - reach * math.hypot(first, standard_error(spread_at(base + d), second or n, target))
 
     most = highest - base
     if most <= 0 or surplus(most) < 0:
@@ -78,15 +78,15 @@ def smallest_difference(
 
 
 def positive_power(
-    at: Callable[[float], Spread], share: float, n: float, confidence: float = 0.95, target: Target = POPULATION
+    spread_at: Callable[[float], Spread], share: float, n: float, confidence: float = 0.95, target: Target = POPULATION
 ) -> float:
     """Return the chance that n respondents show a share to be above zero: that the interval excludes zero."""
-    z, at_zero, at_share = z_score(confidence), *(standard_error(at(f), n, target) for f in (0.0, share))
+    z, at_zero, at_share = z_score(confidence), *(standard_error(spread_at(f), n, target) for f in (0.0, share))
     return float(ndtr((share - z * at_zero) / at_share)) if at_share else float(share > z * at_zero)
 
 
 def positive_respondents(
-    at: Callable[[float], Spread],
+    spread_at: Callable[[float], Spread],
     share: float,
     power: float = 0.8,
     confidence: float = 0.95,
@@ -96,7 +96,7 @@ def positive_respondents(
     _check_power(power)
     if share <= 0:
         return None
-    return _least(lambda n: positive_power(at, share, n, confidence, target) >= power, target)
+    return _find_smallest(lambda n: positive_power(spread_at, share, n, confidence, target) >= power, target)
 
 
 def exact_positive_power(p: Fraction, q: Fraction, share: float, n: int, confidence: float = 0.95) -> float:
@@ -106,7 +106,7 @@ def exact_positive_power(p: Fraction, q: Fraction, share: float, n: int, confide
     """
     if not 0 < confidence < 1:
         raise PlanError(f"a confidence is between 0 and 1, not {confidence:g}")
-    below = _critical((1 - confidence) / 2, np.array([n]), float(q))
+    below = _find_critical_count((1 - confidence) / 2, np.array([n]), float(q))
     return float(bdtrc(below, n, float(q + Fraction(share) * (p - q)))[0])
 
 
@@ -128,13 +128,13 @@ def exact_positive_respondents(
     if approximation > MOST_EXACT:
         return approximation
     n = np.arange(1, 3 * approximation + 300)
-    below = _critical((1 - confidence) / 2, n, float(q))
+    below = _find_critical_count((1 - confidence) / 2, n, float(q))
     powers = bdtrc(below, n, float(q + Fraction(share) * (p - q)))
     (insufficient,) = np.nonzero(powers < power)
     return max(int(n[insufficient[-1]]) + 1, LEAST_RESPONDENTS) if len(insufficient) else LEAST_RESPONDENTS
 
 
-def _critical(alpha: float, n: Integers, q: float) -> Integers:
+def _find_critical_count(alpha: float, n: Integers, q: float) -> Integers:
     """Return the smallest k with P(Y > k) ≤ α for a binomial count Y of n with chance q.
 
     scipy.stats has this function too, but takes half a second to import.
@@ -149,17 +149,17 @@ def _check_power(power: float) -> None:
         raise PlanError(f"a power is between 0 and 1, such as 0.8, not {power:g}")
 
 
-def _least(enough: Callable[[int], bool], target: Target) -> int | None:
+def _find_smallest(is_sufficient: Callable[[int], bool], target: Target) -> int | None:
     """Return the smallest n that is sufficient, if every larger n is too; None if no n up to the limit is."""
     most = target.size or MOST_RESPONDENTS
     high = LEAST_RESPONDENTS
-    while high < most and not enough(high):
+    while high < most and not is_sufficient(high):
         high *= 2
     high = min(high, most)
-    if not enough(high):
+    if not is_sufficient(high):
         return None
     low = LEAST_RESPONDENTS - 1
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
+        low, high = (low, middle) if is_sufficient(middle) else (middle, high)
     return high

@@ -17,14 +17,20 @@ from candor_client.mechanisms import publish
 from candor_client.question import Question, parse_questions
 from candor_client.types import TypeName, type_of
 from survey_app.authoring.ask import Ask
-from survey_app.authoring.authored_question import CHOSEN, can_have_noise
+from survey_app.authoring.authored_question import COMPUTED, can_have_noise
 from survey_app.authoring.mechanism_choice import PRECISE
-from survey_app.channels.posterior import SUSPICION, guess, posterior
-from survey_app.kinds import kind_named, kind_of
-from survey_app.kinds.assumptions import SKIPPING, PlanError
+from survey_app.channels.posterior import SUSPICION, best_guess_chance, posterior_bound
+from survey_app.kinds import kind_by_name, kind_of
+from survey_app.kinds.assumptions import SKIP_SHARE, PlanError
 from survey_app.languages import numbers
 from survey_app.plan import central_model
-from survey_app.plan.estimands import Estimand, estimands, make_field, mean_assumption, share_assumption
+from survey_app.plan.estimands import (
+    Estimand,
+    format_mean_assumption,
+    format_share_assumption,
+    list_estimands,
+    make_field,
+)
 from survey_app.plan.power import (
     MOST_EXACT,
     difference_power,
@@ -46,7 +52,7 @@ class Precision(Struct, frozen=True):
     margin: float
 
 
-class Groups(Struct, frozen=True):
+class GroupPower(Struct, frozen=True):
     """Two groups, the second at `share`: the respondents in each that detect the difference.
 
     `power` is that of the planned respondents.
@@ -72,7 +78,7 @@ class Prospect(Struct, frozen=True):
     above_zero_is_exact: bool
     above_zero_power: float | None
     smallest_difference: float | None
-    groups: Groups | None
+    groups: GroupPower | None
 
     @property
     def is_share(self) -> bool:
@@ -81,7 +87,7 @@ class Prospect(Struct, frozen=True):
 
     def assumption(self, type_name: str) -> str:
         """Return the figure in words, with its assumed value, for a question of this type."""
-        return share_assumption(type_name, self.planned)
+        return format_share_assumption(type_name, self.planned)
 
 
 class MeanProspect(Prospect, frozen=True):
@@ -92,7 +98,7 @@ class MeanProspect(Prospect, frozen=True):
         return False
 
     def assumption(self, type_name: str) -> str:
-        return mean_assumption(self.figure, self.planned)
+        return format_mean_assumption(self.figure, self.planned)
 
 
 class SinglePlan(Struct, frozen=True):
@@ -121,7 +127,7 @@ def needs_options(kind: str) -> bool:
 
 def has_range(kind: str) -> bool:
     """Return whether a question of this type has a minimum and a maximum."""
-    return {"min", "max"} <= {*type_of(TypeName(kind)).required}
+    return {"min", "max"} <= {*type_of(TypeName(kind)).required_keys}
 
 
 def make_question(
@@ -143,14 +149,16 @@ def make_question(
         raw[question_type.labels_key] = [str(i + 1) for i in range(options)]
     if has_range(kind):
         raw |= {"min": spell(low), "max": spell(high), "step": spell(step)}
-    starter = kind_named(kind).starter
+    starter = kind_by_name(kind).starter
     raw |= {
-        key: spell(Decimal(str(starter[key]))) for key in question_type.required if key in starter and key not in raw
+        key: spell(Decimal(str(starter[key])))
+        for key in question_type.required_keys
+        if key in starter and key not in raw
     }
-    if bins is not None and "bins" in question_type.possible:
+    if bins is not None and "bins" in question_type.optional_keys:
         raw["bins"] = bins
     else:
-        raw |= {key: value for key, (value, _) in CHOSEN.items() if key in question_type.possible}
+        raw |= {key: value for key, (value, _) in COMPUTED.items() if key in question_type.optional_keys}
     if optional:
         raw["optional"] = True
     try:
@@ -179,21 +187,21 @@ def plan_question(
     if alone and settings.target.sample:
         raise PlanError(NOT_WITH_BLOCKS)
     question_count = 1 if alone else questions
-    response_rate = 1 - SKIPPING if question.optional else 1.0
+    response_rate = 1 - SKIP_SHARE if question.optional else 1.0
     with localcontext(PRECISE):
         field_epsilon = epsilon / question_count
     try:
-        field = make_field((question,), field_epsilon, laplace=laplace, answering=response_rate if alone else None)
+        field = make_field((question,), field_epsilon, laplace=laplace, response_rate=response_rate if alone else None)
     except DefinitionError as error:
         raise PlanError(
-            f"no mechanism at ε = {numbers.requested_epsilon(float(field_epsilon))}: {error.reason}"
+            f"no mechanism at ε = {numbers.format_requested_epsilon(float(field_epsilon))}: {error.reason}"
         ) from None
-    figures = estimands(
+    figures = list_estimands(
         field,
         field.questions[0],
         settings.guess,
-        answering=response_rate,
-        asked=question_count / questions,
+        response_rate=response_rate,
+        asked_share=question_count / questions,
     )
     with localcontext(PRECISE):
         total_epsilon = float(field.mechanism.epsilon * question_count)
@@ -210,26 +218,26 @@ def plan_question(
         population=settings.target.size,
         sample=settings.target.sample,
         delta=settings.delta,
-        outlooks=[_prospect(estimand, question, settings, question_epsilon, against) for estimand in figures],
-        suspicion=posterior(1 / SUSPICION, total_epsilon),
-        guess=guess(total_epsilon),
+        outlooks=[_plan_figure(estimand, question, settings, question_epsilon, against) for estimand in figures],
+        suspicion=posterior_bound(1 / SUSPICION, total_epsilon),
+        guess=best_guess_chance(total_epsilon),
     )
 
 
-def precision(spread: Spread, width: float, settings: Settings) -> Precision:
+def compute_precision(spread: Spread, width: float, settings: Settings) -> Precision:
     """Return the margin at the fixed respondents, or the respondents for the fixed margin."""
     if settings.respondents is not None:
         return Precision(settings.respondents, settings.margin_of(spread))
     return Precision(settings.respondents_for(spread, width), (settings.margin or 0) * width)
 
 
-def rivals(
+def compute_reference_spreads(
     estimand: Estimand, question: Question, epsilon: float, delta: float = central_model.DELTA
 ) -> dict[str, Spread]:
     """Return the spreads of an estimand without privacy, and with a trusted curator at the same ε, by name."""
     people = estimand.spread.people
     if estimand.is_share:
-        changeable = _moved_shares(question)
+        changeable = _count_changeable_shares(question)
         first, second = float(changeable), math.sqrt(changeable)
     else:
         first = second = estimand.width
@@ -240,7 +248,7 @@ def rivals(
     }
 
 
-def _moved_shares(question: Question) -> int:
+def _count_changeable_shares(question: Question) -> int:
     """Return how many shares one person can change: the only one, two of a choice, or all of a multiple."""
     kind = kind_of(question)
     if not kind.exclusive:
@@ -248,14 +256,14 @@ def _moved_shares(question: Question) -> int:
     return 1 if kind.is_one_bit(question) else 2
 
 
-def _prospect(
+def _plan_figure(
     estimand: Estimand, question: Question, settings: Settings, epsilon: float, against: float | None
 ) -> Prospect:
-    reached = precision(estimand.spread, estimand.width, settings)
+    reached = compute_precision(estimand.spread, estimand.width, settings)
     n, test_settings = reached.respondents, (settings.power, settings.confidence, settings.target)
-    references = rivals(estimand, question, epsilon, settings.delta)
+    references = compute_reference_spreads(estimand, question, epsilon, settings.delta)
     size = settings.target.size
-    above_zero, is_exact = _above_zero(estimand, settings)
+    above_zero, is_exact = _find_respondents_above_zero(estimand, settings)
     prospect_class = Prospect if estimand.is_share else MeanProspect
     return prospect_class(
         figure=estimand.name,
@@ -265,18 +273,20 @@ def _prospect(
         precision=reached,
         census=margin(estimand.spread, size, settings.confidence, settings.target) if size else None,
         design_effect=estimand.spread.design_effect if estimand.spread.people else None,
-        instead={name: precision(spread, estimand.width, settings) for name, spread in references.items()},
+        instead={name: compute_precision(spread, estimand.width, settings) for name, spread in references.items()},
         above_zero=above_zero,
         above_zero_is_exact=is_exact,
-        above_zero_power=_above_zero_power(estimand, settings, n),
-        smallest_difference=smallest_difference(estimand.at, estimand.planned, n, *test_settings, highest=estimand.high)
+        above_zero_power=_compute_above_zero_power(estimand, settings, n),
+        smallest_difference=smallest_difference(
+            estimand.spread_at, estimand.planned, n, *test_settings, highest=estimand.high
+        )
         if n is not None
         else None,
-        groups=_groups(estimand, settings, n, against) if against is not None else None,
+        groups=_plan_group_power(estimand, settings, n, against) if against is not None else None,
     )
 
 
-def _above_zero(estimand: Estimand, settings: Settings) -> tuple[int | None, bool]:
+def _find_respondents_above_zero(estimand: Estimand, settings: Settings) -> tuple[int | None, bool]:
     """Return the respondents that show a share to be above zero, and whether the number is exact.
 
     It is exact where one bit is counted in a large population.
@@ -285,27 +295,30 @@ def _above_zero(estimand: Estimand, settings: Settings) -> tuple[int | None, boo
         return None, False
     if estimand.bits is not None and settings.target == POPULATION:
         answers = exact_positive_respondents(*estimand.bits, estimand.planned, settings.power, settings.confidence)
-        return math.ceil(answers / estimand.spread.asked), answers <= MOST_EXACT
+        return math.ceil(answers / estimand.spread.asked_share), answers <= MOST_EXACT
     respondents = positive_respondents(
-        estimand.at, estimand.planned, settings.power, settings.confidence, settings.target
+        estimand.spread_at, estimand.planned, settings.power, settings.confidence, settings.target
     )
     return respondents, False
 
 
-def _above_zero_power(estimand: Estimand, settings: Settings, n: int | None) -> float | None:
+def _compute_above_zero_power(estimand: Estimand, settings: Settings, n: int | None) -> float | None:
     """Return the chance that n respondents show a share to be above zero; None for a mean or without n."""
     if n is None or not estimand.is_share or estimand.planned <= 0:
         return None
-    answers = math.floor(n * estimand.spread.asked)
+    answers = math.floor(n * estimand.spread.asked_share)
     if estimand.bits is not None and settings.target == POPULATION and 0 < answers <= MOST_EXACT:
         return exact_positive_power(*estimand.bits, estimand.planned, answers, settings.confidence)
-    return positive_power(estimand.at, estimand.planned, n, settings.confidence, settings.target)
+    return positive_power(estimand.spread_at, estimand.planned, n, settings.confidence, settings.target)
 
 
-def _groups(estimand: Estimand, settings: Settings, n: int | None, against: float) -> Groups:
+def _plan_group_power(estimand: Estimand, settings: Settings, n: int | None, against: float) -> GroupPower:
     if not estimand.low <= against <= estimand.high:
         raise PlanError(f"{against:g} is outside of the possible range, {estimand.low:g} to {estimand.high:g}")
-    spreads, difference = (estimand.at(estimand.planned), estimand.at(against)), against - estimand.planned
+    spreads, difference = (
+        (estimand.spread_at(estimand.planned), estimand.spread_at(against)),
+        against - estimand.planned,
+    )
     power = difference_power(*spreads, difference, n, settings.confidence, settings.target) if n is not None else None
     respondents = difference_respondents(*spreads, difference, settings.power, settings.confidence, settings.target)
-    return Groups(against, respondents, power)
+    return GroupPower(against, respondents, power)

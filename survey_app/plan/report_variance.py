@@ -50,13 +50,13 @@ class Spread:
 
     people: float
     coins: float
-    asked: float = 1.0
-    added: float = 0.0
+    asked_share: float = 1.0
+    curator_noise: float = 0.0
 
     @property
     def design_effect(self) -> float:
         """How many times more respondents the estimate needs than without privacy, for a large population."""
-        return (self.people + self.coins) / (self.people * self.asked)
+        return (self.people + self.coins) / (self.people * self.asked_share)
 
 
 def z_score(confidence: float) -> float:
@@ -70,12 +70,13 @@ def standard_error(spread: Spread, n: float, target: Target = POPULATION) -> flo
     """Return the standard error of an estimate from n respondents. Raise PlanError if the population is smaller."""
     if target.size is not None and n > target.size:
         raise PlanError(
-            f"{numbers.count(round(n))} respondents are more than the population of {numbers.count(target.size)}"
+            f"{numbers.format_count(round(n))} respondents are more than the population of "
+            f"{numbers.format_count(target.size)}"
         )
-    answers = n * spread.asked
+    answers = n * spread.asked_share
     population = n if target.sample else target.size or math.inf
     variance = (1 - answers / population) * spread.people + spread.coins
-    return math.sqrt(max(variance, 0.0) / answers + spread.added / n**2)
+    return math.sqrt(max(variance, 0.0) / answers + spread.curator_noise / n**2)
 
 
 def margin(spread: Spread, n: float, confidence: float = 0.95, target: Target = POPULATION) -> float:
@@ -91,9 +92,9 @@ def respondents_for_error(spread: Spread, error: float, target: Target = POPULAT
     """
     if not error > 0:
         raise PlanError("a margin must be above zero")
-    total = (spread.people + spread.coins) / spread.asked - (spread.people if target.sample else 0.0)
+    total = (spread.people + spread.coins) / spread.asked_share - (spread.people if target.sample else 0.0)
     variance = error**2 + (spread.people / target.size if target.size else 0.0)
-    n = (total + math.sqrt(total**2 + 4 * variance * spread.added)) / (2 * variance)
+    n = (total + math.sqrt(total**2 + 4 * variance * spread.curator_noise)) / (2 * variance)
     least = max(math.ceil(n * (1 - ROUNDING)), LEAST_RESPONDENTS)
     return None if target.size is not None and least > target.size else least
 

@@ -14,11 +14,11 @@ from typing import Protocol
 from msgspec import Struct
 
 from candor_client.definition import Survey
-from survey_app.authoring import Built
+from survey_app.authoring import BuiltSurvey
 from survey_app.authoring.groups import Group
 from survey_app.kinds.assumptions import PlanError
 from survey_app.languages import numbers
-from survey_app.plan.forecast import Forecast, asked, forecasts
+from survey_app.plan.forecast import Forecast, find_planned_question, forecast_survey
 from survey_app.plan.power import smallest_difference
 from survey_app.plan.report_variance import LEAST_RESPONDENTS
 from survey_app.plan.target import Settings
@@ -27,7 +27,7 @@ from survey_app.store import STEP
 MOST_COLUMNS = 5  # groups in one table of margins
 
 
-class Grouped(Protocol):
+class PlanSubject(Protocol):
     """The subject of a plan: an author's file, or the surveys published from one."""
 
     @property
@@ -82,7 +82,7 @@ class StudyPlan(Struct, frozen=True):
     groups: list[GroupPlan]
 
     @property
-    def shown(self) -> list[GroupPlan]:
+    def table_groups(self) -> list[GroupPlan]:
         """The groups in the table of margins: all, or of many groups the smallest and the largest."""
         if len(self.groups) <= MOST_COLUMNS:
             return self.groups
@@ -90,9 +90,9 @@ class StudyPlan(Struct, frozen=True):
         return [by_size[0], by_size[-1]]
 
     @property
-    def needs(self) -> list[str]:
+    def requirements(self) -> list[str]:
         """Sentences about the respondents needed by each group and by the total."""
-        count = numbers.respondents
+        count = numbers.format_respondents
         sentences = [f"each group by itself takes {count(self.each)} respondents, {count(self.together)} in all"]
         if self.total is None:
             sentences.append("there is no total, since the sizes of the groups are not known")
@@ -104,7 +104,7 @@ class StudyPlan(Struct, frozen=True):
         return sentences
 
 
-def split(respondents: int, sizes: Sequence[int] | None, groups: int) -> list[int]:
+def split_respondents(respondents: int, sizes: Sequence[int] | None, groups: int) -> list[int]:
     """Split respondents by group size, or equally without sizes; the rest goes to the largest remainders."""
     weights = sizes or [1] * groups
     total = sum(weights)
@@ -115,7 +115,7 @@ def split(respondents: int, sizes: Sequence[int] | None, groups: int) -> list[in
     return parts
 
 
-def as_one(built: Built, settings: Settings) -> Settings:
+def adapt_settings(built: BuiltSurvey, settings: Settings) -> Settings:
     """Return the settings of a survey with the margins of the total; without sizes, of one group.
 
     Raise PlanError if the settings do not suit a study.
@@ -135,7 +135,7 @@ def as_one(built: Built, settings: Settings) -> Settings:
     return replace(settings, respondents=settings.respondents // len(built.groups))
 
 
-def plan_groups(built: Grouped, settings: Settings, each: int | None) -> StudyPlan | None:
+def plan_groups(built: PlanSubject, settings: Settings, group_respondents: int | None) -> StudyPlan | None:
     """Return the plan of a study with these respondents in all; None if there are no groups.
 
     `group_respondents` is the number of respondents that one survey without groups needs.
@@ -144,8 +144,8 @@ def plan_groups(built: Grouped, settings: Settings, each: int | None) -> StudyPl
         return None
     count, sizes = len(built.groups), built.sizes
     weights = [size / sum(sizes) for size in sizes] if sizes else None
-    parts = [max(part, LEAST_RESPONDENTS) for part in split(settings.respondents, sizes, count)]
-    by_part = {part: _margins(built, settings, part) for part in parts}
+    parts = [max(part, LEAST_RESPONDENTS) for part in split_respondents(settings.respondents, sizes, count)]
+    by_part = {part: _compute_margins(built, settings, part) for part in parts}
     groups = [
         GroupPlan(group.label, group.size, weights[i] if weights else None, parts[i], by_part[parts[i]])
         for i, group in enumerate(built.groups)
@@ -153,22 +153,24 @@ def plan_groups(built: Grouped, settings: Settings, each: int | None) -> StudyPl
     figures = range(len(groups[0].margins))
     return StudyPlan(
         respondents=settings.respondents,
-        each=each,
-        together=None if each is None else each * count,
-        total=each if weights else None,
-        equal=math.ceil(each * count * math.fsum(weight**2 for weight in weights)) if each and weights else None,
-        margins=[_weighed(groups, weights, i) for i in figures] if weights else None,
-        difference=_difference(built, settings, groups),
+        each=group_respondents,
+        together=None if group_respondents is None else group_respondents * count,
+        total=group_respondents if weights else None,
+        equal=math.ceil(group_respondents * count * math.fsum(weight**2 for weight in weights))
+        if group_respondents and weights
+        else None,
+        margins=[_compute_total_margin(groups, weights, i) for i in figures] if weights else None,
+        difference=_plan_difference(built, settings, groups),
         groups=groups,
     )
 
 
-def _difference(built: Grouped, settings: Settings, groups: Sequence[GroupPlan]) -> DifferencePlan:
+def _plan_difference(built: PlanSubject, settings: Settings, groups: Sequence[GroupPlan]) -> DifferencePlan:
     """Return the difference of the smallest and the largest group: the later minus the earlier, as in the results."""
     by_size = sorted(groups, key=lambda group: group.respondents)
     small, large = by_size[0], by_size[-1]
     earlier, later = (group for group in groups if group is small or group is large)
-    entries = (asked(built.survey, question.id, settings.guess) for question in built.survey.questions)
+    entries = (find_planned_question(built.survey, question.id, settings.guess) for question in built.survey.questions)
     test_settings = settings.power, settings.confidence, settings.target
     return DifferencePlan(
         of=later.group,
@@ -177,7 +179,7 @@ def _difference(built: Grouped, settings: Settings, groups: Sequence[GroupPlan])
         margins=[math.hypot(*pair) for pair in zip(small.margins, large.margins, strict=True)],
         told=[
             smallest_difference(
-                estimand.at,
+                estimand.spread_at,
                 estimand.planned,
                 large.respondents,
                 *test_settings,
@@ -190,31 +192,33 @@ def _difference(built: Grouped, settings: Settings, groups: Sequence[GroupPlan])
     )
 
 
-def _margins(built: Grouped, settings: Settings, respondents: int) -> list[float]:
-    return [line.margin for line in forecasts(built.survey, replace(settings, respondents=respondents))]
+def _compute_margins(built: PlanSubject, settings: Settings, respondents: int) -> list[float]:
+    return [line.margin for line in forecast_survey(built.survey, replace(settings, respondents=respondents))]
 
 
-def _weighed(groups: Sequence[GroupPlan], weights: Sequence[float], figure: int) -> float:
+def _compute_total_margin(groups: Sequence[GroupPlan], weights: Sequence[float], figure: int) -> float:
     """Return the margin of the total; the groups are independent."""
     return math.hypot(*(weight * group.margins[figure] for group, weight in zip(groups, weights, strict=True)))
 
 
 def advise_groups(plan: StudyPlan, lines: Sequence[Forecast], settings: Settings) -> list[str]:
     """Return sentences about groups that are too small for figures of their own."""
-    part = numbers.quantity(100 * (settings.margin or 0))
+    part = numbers.format_quantity(100 * (settings.margin or 0))
     sentences: list[str] = []
     small = [group for group in plan.groups if group.size and plan.each and group.size < plan.each]
     if small:
         sentences.append(
-            f"{_listed(plan, small)}: ±{part}% of its own takes {numbers.respondents(plan.each)} respondents, more than"
+            f"{_name_groups(plan, small)}: ±{part}% of its own takes {numbers.format_respondents(plan.each)} "
+            "respondents, more than"
             " it has people. What helps: merge groups, a larger ε, or fewer questions; or look at the total only"
         )
     withheld = [group for group in plan.groups if group.respondents < STEP]
     if withheld:
         sentences.append(
-            f"{_listed(plan, withheld)}: a group with fewer than {STEP} reports is never shown"
+            f"{_name_groups(plan, withheld)}: a group with fewer than {STEP} reports is never shown"
             f"{', and then there is no total either' if plan.total else ''}; of"
-            f" {numbers.count(plan.respondents)} respondents it would have {numbers.count(withheld[0].respondents)}"
+            f" {numbers.format_count(plan.respondents)} respondents it would have "
+            f"{numbers.format_count(withheld[0].respondents)}"
         )
     vague = [
         group
@@ -224,13 +228,14 @@ def advise_groups(plan: StudyPlan, lines: Sequence[Forecast], settings: Settings
     ]
     if vague:
         sentences.append(
-            f"{_listed(plan, vague)}: with {numbers.count(vague[0].respondents)} respondents an interval can be as wide"
+            f"{_name_groups(plan, vague)}: with {numbers.format_count(vague[0].respondents)} respondents an "
+            "interval can be as wide"
             " as all that is possible; look at the total instead, or merge groups"
         )
     return sentences
 
 
-def _listed(plan: StudyPlan, groups: Sequence[GroupPlan]) -> str:
+def _name_groups(plan: StudyPlan, groups: Sequence[GroupPlan]) -> str:
     """Return the name of the smallest of these groups, and the number of the others."""
     if len(groups) == len(plan.groups) == 2:
         return "each of the two groups"

@@ -10,18 +10,18 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from candor_client.verify import verify
-from survey_app.authoring import Built, build_tree
+from survey_app.authoring import BuiltSurvey, build_tree
 from survey_app.authoring.ask import Ask
-from survey_app.authoring.yaml_source import Node, read
+from survey_app.authoring.yaml_source import Node, parse_source
 from survey_app.kinds.assumptions import PlanError
 from survey_app.plan.advice import advise
-from survey_app.plan.ask_advice import Choice, choose
-from survey_app.plan.crosstab_plan import Cross, crosses
+from survey_app.plan.ask_advice import AskRecommendation, recommend_ask
+from survey_app.plan.crosstab_plan import CrosstabPlan, plan_crosstabs
 from survey_app.plan.forecast import Forecast
 from survey_app.plan.report_variance import NOT_WITH_BLOCKS
-from survey_app.plan.study_plan import StudyPlan, advise_groups, as_one, plan_groups
+from survey_app.plan.study_plan import StudyPlan, adapt_settings, advise_groups, plan_groups
 from survey_app.plan.target import Settings
-from survey_app.plan.variants import Refused, Way, ways
+from survey_app.plan.variants import RefusedVariant, Variant, plan_variants
 
 DEFAULT = Settings(respondents=1000, margin=0.05)
 
@@ -41,14 +41,14 @@ class SurveyPlan(Struct, frozen=True):
     respondents: int | None
     settings: Settings
     lines: list[Forecast]
-    ways: list[Way]
-    refused: list[Refused]
-    choice: Choice | None
-    crosses: list[Cross]
+    ways: list[Variant]
+    refused: list[RefusedVariant]
+    choice: AskRecommendation | None
+    crosses: list[CrosstabPlan]
     advice: list[str]
     study: StudyPlan | None = None
 
-    def way(self, ask: Ask) -> Way | None:
+    def variant(self, ask: Ask) -> Variant | None:
         """Return the variant with this `ask`; None if it cannot be built."""
         return next((variant for variant in self.ways if variant.ask == ask), None)
 
@@ -65,25 +65,25 @@ def plan_survey(
     The settings need respondents and a margin. Raise AuthoringError if the file is not a survey, PlanError if the
     settings do not fit.
     """
-    tree = read(source, json_file=json_file)
+    tree = parse_source(source, json_file=json_file)
     return plan_built(tree, build_tree(tree), settings, cross=cross)
 
 
 def plan_built(
-    tree: Node, built: Built, settings: Settings, *, cross: Sequence[Sequence[str]] = (), thorough: bool = True
+    tree: Node, built: BuiltSurvey, settings: Settings, *, cross: Sequence[Sequence[str]] = (), thorough: bool = True
 ) -> SurveyPlan:
     """Return the plan of a built file; unless `thorough`, without cross-tabs and remedies."""
     survey, study_settings = built.survey, settings
     if survey.ask and settings.target.sample:
         raise PlanError(NOT_WITH_BLOCKS)
-    settings = as_one(built, study_settings)
-    variants, refused = ways(tree, built, settings)
+    settings = adapt_settings(built, study_settings)
+    variants, refused = plan_variants(tree, built, settings)
     current = next(variant for variant in variants if variant.ask == built.design.ask)
-    choice = choose(built, variants, refused, settings)
+    choice = recommend_ask(built, variants, refused, settings)
     best = next(
         (variant for variant in variants if choice and variant.ask == choice.ask and variant is not current), None
     )
-    crosstabs = crosses(tree, survey, settings, cross) if thorough else []
+    crosstabs = plan_crosstabs(tree, survey, settings, cross) if thorough else []
     study = plan_groups(built, study_settings, current.respondents)
     group_advice = advise_groups(study, current.lines, settings) if study else []
     return SurveyPlan(

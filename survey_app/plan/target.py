@@ -28,7 +28,8 @@ class Settings:
         size = self.target.size
         if size is not None and self.respondents is not None and self.respondents > size:
             raise PlanError(
-                f"{numbers.count(self.respondents)} respondents are more than the population of {numbers.count(size)}"
+                f"{numbers.format_count(self.respondents)} respondents are more than the population of "
+                f"{numbers.format_count(size)}"
             )
         if self.margin is not None and not 0 < self.margin < 1:
             raise PlanError(f"a margin is a part of the possible range, such as 0.05 for 5 points, not {self.margin:g}")

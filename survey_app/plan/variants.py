@@ -11,18 +11,18 @@ from typing import Any, cast
 from msgspec import Struct
 
 from candor_client.errors import DefinitionError
-from survey_app.authoring import Built, build
+from survey_app.authoring import BuiltSurvey, build
 from survey_app.authoring.ask import Ask
 from survey_app.authoring.yaml_source import AuthoringError, Node
-from survey_app.plan.forecast import Forecast, enough, forecasts
+from survey_app.plan.forecast import Forecast, find_sufficient_respondents, forecast_survey
 from survey_app.plan.report_variance import POPULATION
 from survey_app.plan.target import Settings
 
-NAMES = {Ask.ALL: "everything split", Ask.ONE: "your blocks", Ask.AUTO: "best blocks"}
-HALF = 0.5  # the share at which most respondents are needed
+VARIANT_NAMES = {Ask.ALL: "everything split", Ask.ONE: "your blocks", Ask.AUTO: "best blocks"}
+HALF_SHARE = 0.5  # the share at which most respondents are needed
 
 
-class Way(Struct, frozen=True):
+class Variant(Struct, frozen=True):
     """The questions with one `ask`: the blocks, the forecasts, and the respondents for the margins of all questions.
 
     `at_half` is that number if all shares are ½. `least` is the block that is drawn least often, and `fewest` the
@@ -39,7 +39,7 @@ class Way(Struct, frozen=True):
     lines: list[Forecast]
 
 
-class Refused(Struct, frozen=True):
+class RefusedVariant(Struct, frozen=True):
     """A variant that cannot be built, with the reason."""
 
     ask: Ask
@@ -47,15 +47,17 @@ class Refused(Struct, frozen=True):
     reason: str
 
 
-def variant(tree: Node, *, ask: Ask | None = None, joint: Sequence[Sequence[str]] | None = None) -> Built | None:
+def build_variant(
+    tree: Node, *, ask: Ask | None = None, joint: Sequence[Sequence[str]] | None = None
+) -> BuiltSurvey | None:
     """Build the survey with this `ask` and exactly these joint fields; return None if it cannot be built."""
     try:
-        return _built(tree, ask, joint)
+        return _rebuild(tree, ask, joint)
     except (AuthoringError, DefinitionError):
         return None
 
 
-def _built(tree: Node, ask: Ask | None, joint: Sequence[Sequence[str]] | None = None) -> Built:
+def _rebuild(tree: Node, ask: Ask | None, joint: Sequence[Sequence[str]] | None = None) -> BuiltSurvey:
     content = cast(dict[str, Any], tree.plain())
     content.pop("groups", None)  # all groups answer the same questions
     if ask is not None:
@@ -66,40 +68,40 @@ def _built(tree: Node, ask: Ask | None, joint: Sequence[Sequence[str]] | None = 
     return build(json.dumps(content, ensure_ascii=False).encode(), json_file=True, bare=True)
 
 
-def ways(tree: Node, built: Built, settings: Settings) -> tuple[list[Way], list[Refused]]:
+def plan_variants(tree: Node, built: BuiltSurvey, settings: Settings) -> tuple[list[Variant], list[RefusedVariant]]:
     """Return the variants of a file with each `ask`, and the refused ones with their reasons."""
-    variants, refused = list[Way](), list[Refused]()
-    for ask, name in NAMES.items():
+    variants, refused = list[Variant](), list[RefusedVariant]()
+    for ask, name in VARIANT_NAMES.items():
         try:
-            variants.append(_way(built if ask == built.design.ask else _built(tree, ask), ask, settings))
+            variants.append(_plan_variant(built if ask == built.design.ask else _rebuild(tree, ask), ask, settings))
         except (AuthoringError, DefinitionError) as error:
-            refused.append(Refused(ask, name, error.reason))
+            refused.append(RefusedVariant(ask, name, error.reason))
     return variants, refused
 
 
-def _way(built: Built, ask: Ask, settings: Settings) -> Way:
+def _plan_variant(built: BuiltSurvey, ask: Ask, settings: Settings) -> Variant:
     survey = built.survey
     if survey.ask and settings.target.sample:  # as in the results
         settings = replace(settings, target=POPULATION)
-    lines = forecasts(survey, settings)
-    least = min(survey.fields, key=survey.part)
-    half = replace(settings, guess=replace(settings.guess, share=HALF))
-    return Way(
+    lines = forecast_survey(survey, settings)
+    least = min(survey.fields, key=survey.answer_probability)
+    half = replace(settings, guess=replace(settings.guess, share=HALF_SHARE))
+    return Variant(
         ask,
-        NAMES[ask],
+        VARIANT_NAMES[ask],
         [[question.id for question in field.questions] for field in survey.fields],
         [question.id for question in least.questions],
-        float(survey.part(least)),
-        enough(lines),
-        enough(forecasts(survey, half)),
+        float(survey.answer_probability(least)),
+        find_sufficient_respondents(lines),
+        find_sufficient_respondents(forecast_survey(survey, half)),
         lines,
     )
 
 
-def joint_of(tree: Node) -> list[list[str]]:
+def read_joint_fields(tree: Node) -> list[list[str]]:
     """Return the joint fields in an author's file, as lists of question ids."""
-    return [[node.text() for node in group.items()] for group in _members(tree.members().get("joint"))]
+    return [[node.text() for node in group.items()] for group in _list_items(tree.members().get("joint"))]
 
 
-def _members(node: Node | None) -> list[Node]:
+def _list_items(node: Node | None) -> list[Node]:
     return node.items() if node else []

@@ -33,7 +33,7 @@ class Bit:
     column: str
     variable: str
     field: Field
-    says: str
+    meaning: str
     p: Fraction | None = None
     q: Fraction | None = None
     score: float | None = None
@@ -51,13 +51,13 @@ class FieldBits:
     """A field with its bits, and where the survey has `ask`, the bit that shows whether the field was asked."""
 
     field: Field
-    asked: Bit | None
+    asked_bit: Bit | None
     bits: tuple[Bit, ...]
 
     @property
-    def all(self) -> tuple[Bit, ...]:
+    def all_bits(self) -> tuple[Bit, ...]:
         """All bits of the field, in the order in which they are stored."""
-        return (self.asked, *self.bits) if self.asked else self.bits
+        return (self.asked_bit, *self.bits) if self.asked_bit else self.bits
 
     @property
     def name(self) -> str:
@@ -79,45 +79,47 @@ def field_bits(survey: Survey) -> list[FieldBits]:
 
 def stored_bits(survey: Survey) -> list[Bit]:
     """Return every stored bit of a report, in order."""
-    return [bit for field in field_bits(survey) for bit in field.all]
+    return [bit for field in field_bits(survey) for bit in field.all_bits]
 
 
-def _field_bits(at: Columns, names: Iterator[str], taken: set[str]) -> FieldBits:
-    field = at.field
+def _field_bits(field_columns: Columns, names: Iterator[str], used_names: set[str]) -> FieldBits:
+    field = field_columns.field
     base = "_".join(question.id for question in field.questions).replace("-", "_")
     asked_bit = None
-    if at.asked is not None:
-        asked_bit = Bit(next(names), _variable(base, "_asked", taken), field, "this device answered this field")
+    if field_columns.asked_column is not None:
+        asked_bit = Bit(
+            next(names), _make_variable_name(base, "_asked", used_names), field, "this device answered this field"
+        )
     field_bits = [
-        Bit(next(names), _variable(base, bit.suffix, taken), field, bit.says, bit.p, bit.q, bit.score)
+        Bit(next(names), _make_variable_name(base, bit.suffix, used_names), field, bit.meaning, bit.p, bit.q, bit.score)
         for bit in channel_of(field.mechanism).bits(field)
     ]
     return FieldBits(field, asked_bit, tuple(field_bits))
 
 
-def _variable(base: str, suffix: str, taken: set[str]) -> str:
+def _make_variable_name(base: str, suffix: str, used_names: set[str]) -> str:
     """Return an unused variable name and add it to `taken`; a name that is too long is cut before its suffix."""
     plain = base if base[0].isalpha() else f"q{base}"
     if not suffix and (plain in RESERVED or NUMBERED_TEXT.fullmatch(plain)):
         plain = f"{plain}_"
     number, ending = 1, suffix
-    while (name := plain[: LONGEST_VARIABLE - len(ending)] + ending) in taken:
+    while (name := plain[: LONGEST_VARIABLE - len(ending)] + ending) in used_names:
         number += 1
         ending = f"_v{number}{suffix}"
-    taken.add(name)
+    used_names.add(name)
     return name
 
 
-def integers(field: Field) -> str:
+def format_integers(field: Field) -> str:
     """Format the published integers of a field's mechanism; thresholds are followed by their denominator, 2^64."""
     parameters = publish(field.mechanism)
     return " ".join(f"{name}={value}{'/2^64' if name in THRESHOLDS else ''}" for name, value in parameters.items())
 
 
-def debias(field: FieldBits) -> str:
+def describe_estimator(field: FieldBits) -> str:
     """Explain how to estimate from the sums of these bits; sentences about the questions follow, each once, sorted."""
     channel, questions = channel_of(field.field.mechanism), field.field.questions
-    n = f"the ones in {field.asked.variable}" if field.asked else "the number of reports"
+    n = f"the ones in {field.asked_bit.variable}" if field.asked_bit else "the number of reports"
     sentences = [channel.estimator_sentence(n)]
     if channel.coin and not channel.reads_answers:  # bits name symbols, and figures are computed from shares of symbols
         if field.field.joint:

@@ -5,13 +5,13 @@ from typing import NamedTuple
 from msgspec import UNSET
 
 from candor_client.definition import Survey
-from survey_app.channels.posterior import total
-from survey_app.languages.numbers import count, epsilon, percent
-from survey_app.results.caution import INVENTED
-from survey_app.results.denominators import SMALL, Asked, draws_sentence
+from survey_app.channels.posterior import total_epsilon
+from survey_app.languages.numbers import format_count, format_epsilon, format_percent
+from survey_app.results.caution import FAKE_SHARE
+from survey_app.results.denominators import SUSPICIOUS_P_VALUE, BlockDraws, describe_draws
 from survey_app.results.group_document import Study
-from survey_app.results.methods import MOST_NAMED, Setting, asked_of, intervals_shown
-from survey_app.results.report_counts import in_steps
+from survey_app.results.methods import MOST_NAMED, SurveyStatus, count_intervals, get_block_draws
+from survey_app.results.report_counts import format_rounded_count
 from survey_app.results.survey_document import Results
 
 LOOKS = range(40, 1001, 20)  # numbers of reports at which a researcher reads the results of an open survey
@@ -32,11 +32,11 @@ class Item(NamedTuple):
     open: bool = False
 
 
-def checklist(survey: Survey, document: Results | Study, setting: Setting) -> list[Item]:
+def make_checklist(survey: Survey, document: Results | Study, setting: SurveyStatus) -> list[Item]:
     """Return the items that a report of these results should state (docs/methods.md §13)."""
     plural = isinstance(document, Study)
     budgets = [
-        f"{'+'.join(question.id for question in field.questions)} {epsilon(field.mechanism.epsilon)}"
+        f"{'+'.join(question.id for question in field.questions)} {format_epsilon(field.mechanism.epsilon)}"
         for field in survey.fields
     ]
     if len(budgets) > 2 * MOST_NAMED:
@@ -44,16 +44,16 @@ def checklist(survey: Survey, document: Results | Study, setting: Setting) -> li
     return [
         Item("Mode", "Answered on the respondent's own device, by form or client; randomized there. Say so if paper"
              " sheets or interviewers were used.", True),
-        Item("Frame and sampling", ("By invitation. " if setting.invited else "Open to whoever had the link. ")
+        Item("Frame and sampling", ("By invitation. " if setting.is_by_invitation else "Open to whoever had the link. ")
              + "State who could take part, and whether the respondents are a probability sample of them.", True),
         _response_item(document),
-        *_blocks_item(asked_of(document)),
-        Item("Privacy", f"Total ε = {epsilon(total(survey))}; by field: {', '.join(budgets)}."),
+        *_blocks_item(get_block_draws(document)),
+        Item("Privacy", f"Total ε = {format_epsilon(total_epsilon(survey))}; by field: {', '.join(budgets)}."),
         Item("Noise", "p and q of every mechanism, P and Q of answers that several combinations hold: in the methods"
              " paragraph, from the published integers."),
         Item("Estimator", ESTIMATOR),
-        Item("Intervals", f"{count(intervals_shown(document, setting))} intervals of"
-             f" {percent(setting.options.confidence)}"
+        Item("Intervals", f"{format_count(count_intervals(document, setting))} intervals of"
+             f" {format_percent(setting.options.confidence)}"
              f"{', together within each question' if setting.options.simultaneous else ', each on its own'}; their"
              " kinds are in the methods paragraph."),
         _weights_item(document),
@@ -64,20 +64,21 @@ def checklist(survey: Survey, document: Results | Study, setting: Setting) -> li
 
 
 def _response_item(document: Results | Study) -> Item:
-    response = f"n = {count(document.reports)} reports"
+    response = f"n = {format_count(document.reports)} reports"
     if isinstance(document, Results) and document.invited is not UNSET and document.taken is not UNSET:
         response += (
-            f", of {in_steps(document.invited)} people invited, {in_steps(document.taken)} of whom took a ticket"
+            f", of {format_rounded_count(document.invited)} people invited, "
+            f"{format_rounded_count(document.taken)} of whom took a ticket"
             " (in steps)"
         )
     return Item("Response rate", f"{response}. State the number N of people invited, and n/N.", True)
 
 
-def _stopping_item(setting: Setting) -> Item:
-    rule = setting.stopping or "None was published. State when and why the survey was closed."
-    if setting.moved:
+def _stopping_item(setting: SurveyStatus) -> Item:
+    rule = setting.stopping_rule or "None was published. State when and why the survey was closed."
+    if setting.stopping_rule_changed:
         return Item("Stopping rule", f"{rule} This was changed after the survey had opened: state when and why.", True)
-    return Item("Stopping rule", rule, not setting.stopping)
+    return Item("Stopping rule", rule, not setting.stopping_rule)
 
 
 def _weights_item(document: Results | Study) -> Item:
@@ -95,61 +96,65 @@ def _digests(document: Results | Study) -> str:
     return f"Digests {', '.join(f'{group.group} {group.survey}' for group in document.groups)}"
 
 
-def _blocks_item(asked: Asked | None) -> list[Item]:
+def _blocks_item(block_draws: BlockDraws | None) -> list[Item]:
     """Return the item about blocks as a list; an empty list where every device answers everything."""
-    if asked is None:
+    if block_draws is None:
         return []
     counts = ", ".join(
-        f"{block.name} {count(block.n)} of {count(round(block.expected))}" for block in asked.blocks[:MOST_NAMED]
+        f"{block.name} {format_count(block.n)} of {format_count(round(block.expected))}"
+        for block in block_draws.blocks[:MOST_NAMED]
     )
-    more = len(asked.blocks) - MOST_NAMED
+    more = len(block_draws.blocks) - MOST_NAMED
     rest = f", and {more} more" if more > 0 else ""
     text = f"Each device answered one block. Devices that drew it, of those expected: {counts}{rest}."
     return [Item("Blocks", f"{text} Give n with each figure, and the test of the draws.")]
 
 
-def cautions(document: Results | Study, setting: Setting) -> list[str]:
+def list_cautions(document: Results | Study, setting: SurveyStatus) -> list[str]:
     """Return sentences about the limits of the intervals: multiplicity, stopping, noise and fake responses."""
-    options, number = setting.options, intervals_shown(document, setting)
+    options, number = setting.options, count_intervals(document, setting)
     if options.simultaneous:
         multiplicity = (
             "Those of one question's answers hold together, as comparing them needs; questions still err apart."
         )
     else:
         multiplicity = (
-            f"Each may miss with probability {percent(options.alpha)}, so up to {_few(options.alpha * number)} of them"
+            f"Each may miss with probability {format_percent(options.alpha)}, so up to "
+            f"{_format_expected_misses(options.alpha * number)} of them"
             " are expected to miss; to compare answers, choose simultaneous intervals."
         )
     closing = "Intervals assume that the decision to close the survey does not depend on its results."
-    if not setting.final:
+    if not setting.is_final:
         closing += (
             " This one is still open, and each interval holds for one look: over many looks at an open survey"
-            f" ({LOOKS[0]}, {LOOKS[1]}, … {count(LOOKS[-1])} reports) a true 20% lies outside its 95% interval at some"
+            f" ({LOOKS[0]}, {LOOKS[1]}, … {format_count(LOOKS[-1])} reports) a true 20% lies outside its 95% "
+            "interval at some"
             f" look in {MISSED_AT_SOME_LOOK[0]} to {MISSED_AT_SOME_LOOK[1]} of 100 surveys."
         )
     sentences = [
         "Intervals cover who happened to be drawn, and the randomization. They do not cover people who did not answer,"
         " who took part because of what they think, or who answered untruly. If the respondents are no random sample,"
         " only the intervals for these respondents keep their meaning.",
-        f"{count(number)} intervals of {percent(options.confidence)} are shown. {multiplicity}",
+        f"{format_count(number)} intervals of {format_percent(options.confidence)} are shown. {multiplicity}",
         closing,
         "Noise costs precision: each question tells how many reports without noise would tell as much (its effective"
         " sample size; the design effect is n divided by it).",
-        f"Responses can be faked: each question tells how far {percent(INVENTED)} of fake responses could move a"
+        f"Responses can be faked: each question tells how far {format_percent(FAKE_SHARE)} of fake responses "
+        "could move a"
         " figure at the most. No test can find fake responses that look like honest noise.",
     ]
-    block_draws = asked_of(document)
-    if block_draws and block_draws.test and block_draws.test.p_value < SMALL:
-        sentences.append(draws_sentence(block_draws))
+    block_draws = get_block_draws(document)
+    if block_draws and block_draws.test and block_draws.test.p_value < SUSPICIOUS_P_VALUE:
+        sentences.append(describe_draws(block_draws))
     if isinstance(document, Study):
         sentences.append(
             "A link can be passed on: who answers with the link of a group counts there, whether they belong to it or"
             " not."
         )
-    if not setting.invited:
+    if not setting.is_by_invitation:
         sentences.append("Reports came without invitation codes, so nothing tells whether one person sent several.")
     return sentences
 
 
-def _few(expected: float) -> str:
+def _format_expected_misses(expected: float) -> str:
     return f"{expected:.0f}" if expected >= 10 else f"{expected:.1f}"

@@ -7,17 +7,17 @@ It is made from the definition alone, so that an archive can keep it with the bi
 from collections.abc import Iterator
 
 from candor_client.definition import Survey
-from candor_client.display import in_language, parted
+from candor_client.display import group_by_section, translate_survey
 from candor_client.question import Question
 from candor_client.types import type_of
 from survey_app.channels import channel_of
-from survey_app.channels.posterior import total
+from survey_app.channels.posterior import total_epsilon
 from survey_app.kinds import kind_of
 from survey_app.languages.markup import Block, Bullets, Heading, Mono, Paragraph, Table
-from survey_app.languages.numbers import epsilon, percent
-from survey_app.results.bit_meanings import Bit, FieldBits, debias, field_bits, integers
-from survey_app.results.denominators import condition
-from survey_app.tally import asked_bits
+from survey_app.languages.numbers import format_epsilon, format_percent
+from survey_app.results.bit_meanings import Bit, FieldBits, describe_estimator, field_bits, format_integers
+from survey_app.results.denominators import describe_condition
+from survey_app.tally import find_asked_bits
 
 NOT_ASKED = (
     "A cell is missing where the device was not asked for it: empty in CSV, null in Parquet, system-missing in SPSS and"
@@ -29,7 +29,7 @@ MOST_SYMBOLS = 200  # listed for one question
 SYMBOL_COLUMNS = ["symbol", "stands for", "score"]
 
 
-def codebook(survey: Survey, *, digest: str = "") -> list[Block]:
+def make_codebook(survey: Survey, *, digest: str = "") -> list[Block]:
     """Return the whole codebook; `digest` replaces the survey's digest where that is made only at publishing."""
     fields = field_bits(survey)
     return [
@@ -45,8 +45,8 @@ def codebook(survey: Survey, *, digest: str = "") -> list[Block]:
         ),
         *(block for field in fields for block in _field(survey, field)),
         Heading(2, "How to read the bits"),
-        Bullets(_reading(survey)),
-        *translated(survey),
+        Bullets(_explain_bits(survey)),
+        *list_translations(survey),
     ]
 
 
@@ -55,7 +55,7 @@ def _survey(survey: Survey, digest: str) -> Iterator[Block]:
         ("Slug", Mono(survey.slug)),
         ("Definition, SHA-256", Mono(digest)),
         ("Language", survey.language),
-        ("ε of a whole report", epsilon(total(survey))),
+        ("ε of a whole report", format_epsilon(total_epsilon(survey))),
         ("Each device answers", f"one of {len(survey.fields)} fields, drawn on it" if survey.ask else "everything"),
         ("Stored bits of a report", str(survey.width)),
     ]
@@ -72,7 +72,7 @@ def _survey(survey: Survey, digest: str) -> Iterator[Block]:
 
 def _questions(survey: Survey, fields: list[FieldBits]) -> Iterator[Block]:
     """Yield the questions, below the headings that respondents see."""
-    for section, questions in parted(survey):
+    for section, questions in group_by_section(survey):
         if section:
             yield Heading(3, section.title)
             if section.text:
@@ -89,7 +89,7 @@ def _question(survey: Survey, question: Question, fields: list[FieldBits]) -> It
     kind = kind_of(question)
     facts = [("Type", kind.codebook_name), *kind.codebook_facts(question)]
     facts.append(("May be left out", "yes" if question.optional else "no"))
-    if text := condition(survey, question):
+    if text := describe_condition(survey, question):
         facts.append(("Condition", text))
     if question.shuffle:
         facts.append(("Order of the options", "shuffled on each device"))
@@ -112,16 +112,18 @@ def _symbols(question: Question) -> list[list[str]]:
 def _field(survey: Survey, field: FieldBits) -> Iterator[Block]:
     yield Heading(3, field.name)
     facts = [
-        ("ε", epsilon(field.field.mechanism.epsilon)),
-        ("Published integers", Mono(integers(field.field))),
+        ("ε", format_epsilon(field.field.mechanism.epsilon)),
+        ("Published integers", Mono(format_integers(field.field))),
         ("From these", channel_of(field.field.mechanism).chances_from_integers),
-        ("Estimate", debias(field)),
+        ("Estimate", describe_estimator(field)),
     ]
     if survey.ask:
-        facts.insert(1, ("A device answers it with", percent(float(survey.part(field.field)), 6)))
+        facts.insert(1, ("A device answers it with", format_percent(float(survey.answer_probability(field.field)), 6)))
     yield Table(["", ""], facts)
     parameters = ["score"] if any(bit.score is not None for bit in field.bits) else ["p", "q"]
-    rows = [[Mono(bit.column), Mono(bit.variable), bit.says, *_numbers(bit, len(parameters))] for bit in field.all]
+    rows = [
+        [Mono(bit.column), Mono(bit.variable), bit.meaning, *_numbers(bit, len(parameters))] for bit in field.all_bits
+    ]
     yield Table(["column (CSV, Parquet)", "variable (SPSS, Stata)", "a 1 says", *parameters], rows)
 
 
@@ -131,7 +133,7 @@ def _numbers(bit: Bit, count: int) -> list[str]:
     return [repr(float(bit.p)), repr(float(bit.q))]
 
 
-def _reading(survey: Survey) -> list[str]:
+def _explain_bits(survey: Survey) -> list[str]:
     lines = [
         "Bits are noisy. A single row says almost nothing about its respondent, and no column may be read as answers:"
         " only sums over many reports, mapped by (ones/n − q)/(p − q), estimate shares.",
@@ -139,31 +141,31 @@ def _reading(survey: Survey) -> list[str]:
         "Rows are in no order, and have no time, no address and no id.",
         "If the definition is at hand, its SHA-256 must be the digest above.",
     ]
-    if (asked_bits(survey) >= 0).any():
+    if (find_asked_bits(survey) >= 0).any():
         lines.insert(1, NOT_ASKED)
     return lines
 
 
-def translated(survey: Survey) -> Iterator[Block]:
+def list_translations(survey: Survey) -> Iterator[Block]:
     """Yield a table for each other language with every text and its original: respondents may have read either."""
     for translation in survey.translations:
         yield Heading(2, f"In {translation.language}")
         yield Table(
             ["text", survey.language, translation.language],
-            list(_beside(survey, in_language(survey, translation.language))),
+            list(_pair_texts(survey, translate_survey(survey, translation.language))),
         )
 
 
-def _beside(survey: Survey, spoken: Survey) -> Iterator[list[str]]:
+def _pair_texts(survey: Survey, translation: Survey) -> Iterator[list[str]]:
     """Yield for each text its name, the text, and its translation."""
     for name in ("title", "description", "consent", "contact", "thanks"):
         if text := getattr(survey, name):
-            yield [name, text, getattr(spoken, name)]
-    for i, (section, translated_section) in enumerate(zip(survey.sections, spoken.sections, strict=True), 1):
+            yield [name, text, getattr(translation, name)]
+    for i, (section, translated_section) in enumerate(zip(survey.sections, translation.sections, strict=True), 1):
         yield [f"section {i}", section.title, translated_section.title]
         if section.text:
             yield [f"section {i}, introduction", section.text, translated_section.text]
-    for question, translated_question in zip(survey.questions, spoken.questions, strict=True):
+    for question, translated_question in zip(survey.questions, translation.questions, strict=True):
         yield [question.id, question.text, translated_question.text]
         if question.unit:
             yield [f"{question.id}, unit", question.unit, translated_question.unit]

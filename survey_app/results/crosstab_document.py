@@ -7,17 +7,17 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from candor_client.definition import Survey
-from survey_app.authoring.design.blocks import Asked, joint_price
+from survey_app.authoring.design.blocks import DesignQuestion, compute_joint_cost_ratio
 from survey_app.authoring.fields import has_too_many_cells
-from survey_app.authoring.response_rate import answering
+from survey_app.authoring.response_rate import predict_response_rate
 from survey_app.channels import channel_of
-from survey_app.estimate.contingency import ApartError
+from survey_app.estimate.contingency import SeparateBlocksError
 from survey_app.estimate.crosstab import crosstab
 from survey_app.estimate.hypotheses import Test
 from survey_app.estimate.intervals import Options
-from survey_app.estimate.option_pairs import names_option, option_of
-from survey_app.languages.numbers import quantity
-from survey_app.results.denominators import EVERYBODY, base
+from survey_app.estimate.option_pairs import find_option, is_option_name
+from survey_app.languages.numbers import format_quantity
+from survey_app.results.denominators import EVERYBODY, describe_base
 from survey_app.results.survey_document import TOO_FEW, Line, Note, cell_line
 from survey_app.tally import Bits, Tally, columns_of
 
@@ -73,7 +73,7 @@ class EmptyCrosstab(Struct, frozen=True, kw_only=True):
         return {}
 
 
-def crosstab_document(
+def make_crosstab(
     survey: Survey, tally: Tally, scan: Iterable[Bits], rows: str, columns: str, options: Options
 ) -> Crosstab | EmptyCrosstab:
     """Return the cross-tab of two questions, or of two options of one; an EmptyCrosstab if too few reports answer both.
@@ -82,8 +82,8 @@ def crosstab_document(
     """
     try:
         result = crosstab(survey, rows, columns, tally, scan, options)
-    except ApartError as error:
-        raise ApartError(f"{error}{_price(survey, rows, columns)}") from None
+    except SeparateBlocksError as error:
+        raise SeparateBlocksError(f"{error}{_describe_joint_cost(survey, rows, columns)}") from None
     if not result.cells:
         return EmptyCrosstab(survey=survey.digest, rows=rows, columns=columns, n=result.n, estimates=(), note=TOO_FEW)
     document = Crosstab(
@@ -91,7 +91,7 @@ def crosstab_document(
         rows=rows,
         columns=columns,
         n=result.n,
-        base=_base(survey, rows, columns),
+        base=_describe_crosstab_base(survey, rows, columns),
         confidence=options.confidence,
         row_options=result.rows,
         column_options=result.columns,
@@ -104,29 +104,29 @@ def crosstab_document(
     return replace(document, note=TOO_FEW_TO_TEST) if is_untested else document
 
 
-def _price(survey: Survey, *names: str) -> str:
+def _describe_joint_cost(survey: Survey, *names: str) -> str:
     """Describe how many respondents two questions need jointly, relative to separately."""
     questions = [
-        Asked(question, place, answering(question, survey.questions), 1.0)
+        DesignQuestion(question, place, predict_response_rate(question, survey.questions), 1.0)
         for place, question in enumerate(survey.questions)
         if question.id in names
     ]
     if has_too_many_cells([question.question for question in questions]):
         return ", with fewer options: they have too many combinations"
-    price = joint_price(questions, float(survey.epsilon))
+    price = compute_joint_cost_ratio(questions, float(survey.epsilon))
     saving = ", which saves some" if price < 1 else ""
-    return f": together they need {quantity(price)} times the respondents that they need apart{saving}"
+    return f": together they need {format_quantity(price)} times the respondents that they need apart{saving}"
 
 
-def _base(survey: Survey, rows: str, columns: str) -> str:
+def _describe_crosstab_base(survey: Survey, rows: str, columns: str) -> str:
     """Describe the devices that n counts."""
-    if names_option(rows):
-        question, _ = option_of(survey, rows)
+    if is_option_name(rows):
+        question, _ = find_option(survey, rows)
         field = columns_of(survey, question.id).field
         if not channel_of(field.mechanism).reads_answers:
-            return base(survey, field, question) or EVERYBODY
+            return describe_base(survey, field, question) or EVERYBODY
         skipped = "; whoever gave no answer counts as having chosen neither" if question.optional else ""
         return f"devices asked about both options{skipped}"
     field = columns_of(survey, rows).field
     questions = [question for question in field.questions if question.id in (rows, columns)]
-    return (base(survey, field, *questions) if len(questions) == 2 else "") or EVERYBODY
+    return (describe_base(survey, field, *questions) if len(questions) == 2 else "") or EVERYBODY

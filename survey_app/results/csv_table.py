@@ -21,7 +21,7 @@ from survey_app.channels import channel_of
 from survey_app.results.crosstab_document import Crosstab, EmptyCrosstab
 from survey_app.results.group_document import Study
 from survey_app.results.regression_document import CoefficientLine, Regression
-from survey_app.results.survey_document import Line, Part, Results, table_rows
+from survey_app.results.survey_document import Line, Results, TablePart, table_rows
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 COLUMNS = tuple(field.name for field in fields(Line) if field.name not in ("option", "options"))
@@ -29,7 +29,7 @@ HEAD = ("list", "question", "option", *COLUMNS, "p", "q")
 Row = list[Any]
 
 
-def neutral(text: str) -> str:
+def escape_formula(text: str) -> str:
     """Prefix text with an apostrophe if a spreadsheet could take it for a formula."""
     return f"'{text}" if text.startswith(FORMULAS) else text
 
@@ -37,7 +37,7 @@ def neutral(text: str) -> str:
 def results_table(survey: Survey, document: Results) -> Iterator[Row]:
     """Yield the head, then a row for every estimate of a survey."""
     yield ["slug", "digest", *HEAD]
-    for row in _rows(_fields(survey), document.parts):
+    for row in _rows(_map_fields(survey), document.parts):
         yield [survey.slug, survey.digest, *row]
 
 
@@ -47,19 +47,25 @@ def study_table(surveys: Sequence[Survey], study: Study) -> Iterator[Row]:
     The total and the differences belong to no single survey, so their slug and digest are empty.
     """
     yield ["group", "slug", "digest", *HEAD]
-    field_maps = [_fields(survey) for survey in surveys]  # the surveys may randomize differently
+    field_maps = [_map_fields(survey) for survey in surveys]  # the surveys may randomize differently
     identities = [survey.slug for survey in surveys], [survey.digest for survey in surveys]
     for (name, parts), field_map, slug, digest in zip_longest(study.named_parts, field_maps, *identities):
         for row in _rows(field_map or field_maps[0], parts):
-            yield [neutral(name), slug, digest, *row]
+            yield [escape_formula(name), slug, digest, *row]
 
 
-def _rows(held: Mapping[str, Field], parts: Iterable[Part]) -> Iterator[Row]:
+def _rows(field_map: Mapping[str, Field], parts: Iterable[TablePart]) -> Iterator[Row]:
     for list_name, name, line in table_rows(parts):
-        yield [list_name, name, neutral(line.name), *cells(line), *chances(held[name], line)]
+        yield [
+            list_name,
+            name,
+            escape_formula(line.name),
+            *list_cells(line),
+            *find_coin_probabilities(field_map[name], line),
+        ]
 
 
-def _fields(survey: Survey) -> dict[str, Field]:
+def _map_fields(survey: Survey) -> dict[str, Field]:
     """Return the field of each question, and the field of each set of questions that were randomized together."""
     by_question = {question.id: field for field in survey.fields for question in field.questions}
     return by_question | {
@@ -67,7 +73,7 @@ def _fields(survey: Survey) -> dict[str, Field]:
     }
 
 
-def chances(field: Field, line: Line) -> tuple[float | None, float | None]:
+def find_coin_probabilities(field: Field, line: Line) -> tuple[float | None, float | None]:
     """Return p and q of a line, which turn its `reported` into its `unbiased`; None and None if it is not one share."""
     if line.reported is None or line.unbiased is None:
         return None, None
@@ -80,7 +86,7 @@ def crosstab_table(rows: str, columns: str, document: Crosstab | EmptyCrosstab) 
     yield ["list", rows, columns, *COLUMNS]
     for list_name, lines in document.lists.items():
         for line in lines:
-            yield [list_name, *map(neutral, line.options), *cells(line)]
+            yield [list_name, *map(escape_formula, line.options), *list_cells(line)]
 
 
 def regression_table(document: Regression) -> Iterator[Row]:
@@ -89,16 +95,16 @@ def regression_table(document: Regression) -> Iterator[Row]:
     yield ["outcome", "answer", *names]
     for coefficient in document.coefficients:
         values = [getattr(coefficient, name) for name in names]
-        yield [document.outcome, *(neutral(text) for text in (document.label, values[0])), *values[1:]]
+        yield [document.outcome, *(escape_formula(text) for text in (document.label, values[0])), *values[1:]]
 
 
-def cells(line: Line) -> Row:
+def list_cells(line: Line) -> Row:
     """Return the values of a line in the order of COLUMNS; None where it has no value."""
     values = (getattr(line, name) for name in COLUMNS)
     return [None if value is UNSET else value for value in values]
 
 
-def csv_text(rows: Iterable[Row]) -> str:
+def format_csv(rows: Iterable[Row]) -> str:
     """Format a table as the text of a CSV file."""
     text = io.StringIO()
     csv.writer(text).writerows(rows)

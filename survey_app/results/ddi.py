@@ -9,16 +9,16 @@ import re
 from xml.etree.ElementTree import Element, SubElement, indent, register_namespace, tostring
 
 from candor_client.definition import Survey
-from candor_client.display import in_language, languages, parted
+from candor_client.display import group_by_section, list_languages, translate_survey
 from candor_client.question import Question
 from survey_app.channels import channel_of
-from survey_app.channels.posterior import total
+from survey_app.channels.posterior import total_epsilon
 from survey_app.kinds import kind_of
-from survey_app.languages.numbers import epsilon
-from survey_app.results.bit_meanings import Bit, FieldBits, debias, field_bits, integers
+from survey_app.languages.numbers import format_epsilon
+from survey_app.results.bit_meanings import Bit, FieldBits, describe_estimator, field_bits, format_integers
 from survey_app.results.codebook import NOT_ASKED
-from survey_app.results.denominators import condition
-from survey_app.tally import asked_bits
+from survey_app.results.denominators import describe_condition
+from survey_app.tally import find_asked_bits
 
 NAMESPACE = "ddi:codebook:2_5"
 SCHEMA = "http://www.ddialliance.org/Specification/DDI-Codebook/2.5/XMLSchema/codebook.xsd"
@@ -28,7 +28,7 @@ NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 PARAGRAPH = "\u2029"
 
 
-def ddi(survey: Survey, reports: int | None = None) -> bytes:
+def make_ddi(survey: Survey, reports: int | None = None) -> bytes:
     """Return the codebook as DDI; `reports` is the number of rows in the data file, if it is known."""
     register_namespace("", NAMESPACE)
     register_namespace("xsi", INSTANCE)
@@ -75,7 +75,7 @@ def _study(root: Element, survey: Survey, fields: list[FieldBits]) -> None:
     if survey.contact:
         _add(_add(citation, "distStmt"), "contact", survey.contact)
     info = _add(study, "stdyInfo")
-    for version in _spoken(survey):
+    for version in _list_translations(survey):
         if version.description:
             _add(info, "abstract", version.description).set(LANG, version.language)
     summary = _add(info, "sumDscr")
@@ -89,10 +89,10 @@ def _study(root: Element, survey: Survey, fields: list[FieldBits]) -> None:
         collection,
         "actMin",
         "Every answer was randomized on the respondent's device before it was sent; the server stored only noisy bits."
-        f" A whole report is ε-differentially private with ε = {epsilon(total(survey))}.",
+        f" A whole report is ε-differentially private with ε = {format_epsilon(total_epsilon(survey))}.",
     )
     for field in fields:
-        _add(method, "notes", debias(field), type="candor", subject=f"estimation of {field.name}")
+        _add(method, "notes", describe_estimator(field), type="candor", subject=f"estimation of {field.name}")
     if survey.consent:
         use = _add(_add(study, "dataAccs"), "useStmt")
         _add(use, "conditions", f"What respondents agreed to: {survey.consent}")
@@ -101,7 +101,7 @@ def _study(root: Element, survey: Survey, fields: list[FieldBits]) -> None:
 def _file(root: Element, survey: Survey, reports: int | None) -> None:
     text = _add(_add(root, "fileDscr", ID="F1"), "fileTxt")
     content = "A row for each report, in no order; a variable of 0 and 1 for each stored bit."
-    _add(text, "fileCont", f"{content} {NOT_ASKED}" if (asked_bits(survey) >= 0).any() else content)
+    _add(text, "fileCont", f"{content} {NOT_ASKED}" if (find_asked_bits(survey) >= 0).any() else content)
     size = _add(text, "dimensns")
     if reports is not None:
         _add(size, "caseQnty", str(reports))
@@ -112,24 +112,26 @@ def _variables(root: Element, survey: Survey, fields: list[FieldBits]) -> None:
     data = _add(root, "dataDscr")
     bit_number = 0
     for number, field in enumerate(fields, 1):
-        ids = " ".join(f"V{bit_number + i}" for i in range(1, len(field.all) + 1))
-        bit_number += len(field.all)
+        ids = " ".join(f"V{bit_number + i}" for i in range(1, len(field.all_bits) + 1))
+        bit_number += len(field.all_bits)
         group = _add(data, "varGrp", ID=f"VG{number}", type="other", name=field.name, var=ids)
         _add(group, "labl", " / ".join(question.text for question in field.field.questions))
-        _add(group, "txt", debias(field))
-        _add(group, "notes", integers(field.field), type="candor", subject="published integers")
-        _add(group, "notes", epsilon(field.field.mechanism.epsilon), type="candor", subject="epsilon")
-    bits = [bit for field in fields for bit in field.all]
-    translations = _spoken(survey)
+        _add(group, "txt", describe_estimator(field))
+        _add(group, "notes", format_integers(field.field), type="candor", subject="published integers")
+        _add(group, "notes", format_epsilon(field.field.mechanism.epsilon), type="candor", subject="epsilon")
+    bits = [bit for field in fields for bit in field.all_bits]
+    translations = _list_translations(survey)
     _sections(data, translations, bits)
     for bit_number, bit in enumerate(bits, 1):
         _variable(data, translations, bit, f"V{bit_number}")
 
 
-def _sections(data: Element, spoken: list[Survey], bits: list[Bit]) -> None:
+def _sections(data: Element, translations: list[Survey], bits: list[Bit]) -> None:
     """Add a group of variables for every section, a grid for a battery; bits of a joint field may be in several."""
-    survey = spoken[0]
-    section_ids = [{question.id for question in questions} for section, questions in parted(survey) if section]
+    survey = translations[0]
+    section_ids = [
+        {question.id for question in questions} for section, questions in group_by_section(survey) if section
+    ]
     for i, (section, ids) in enumerate(zip(survey.sections, section_ids, strict=True)):
         variables = (
             f"V{number}"
@@ -139,29 +141,29 @@ def _sections(data: Element, spoken: list[Survey], bits: list[Bit]) -> None:
         kind = "grid" if section.grid else "section"
         group = _add(data, "varGrp", ID=f"SG{i + 1}", type=kind, name=f"section {i + 1}", var=" ".join(variables))
         for element, key in (("labl", "title"), ("txt", "text")):
-            for translation in spoken:
+            for translation in translations:
                 if text := getattr(translation.sections[i], key):
                     _add(group, element, text).set(LANG, translation.language)
 
 
-def _spoken(survey: Survey) -> list[Survey]:
+def _list_translations(survey: Survey) -> list[Survey]:
     """Return the survey in every language that it has, its own first."""
-    return [in_language(survey, tag) for tag in languages(survey)]
+    return [translate_survey(survey, tag) for tag in list_languages(survey)]
 
 
-def _variable(data: Element, spoken: list[Survey], bit: Bit, identity: str) -> None:
-    survey = spoken[0]
+def _variable(data: Element, translations: list[Survey], bit: Bit, identity: str) -> None:
+    survey = translations[0]
     variable = _add(data, "var", ID=identity, name=bit.variable, files="F1", dcml="0", intrvl="discrete")
     _add(variable, "labl", bit.column)
     for question in bit.field.questions:
-        _question(variable, spoken, question)
+        _question(variable, translations, question)
     valid = _add(variable, "valrng")
     _add(valid, "range", min="0", max="1")
     for question in bit.field.questions:
-        if text := condition(survey, question):
+        if text := describe_condition(survey, question):
             _add(variable, "universe", f"{question.id}: {text}")
-    _add(variable, "txt", f"1: {bit.says}")
-    for value, label in (("0", "not sent"), ("1", bit.says)):
+    _add(variable, "txt", f"1: {bit.meaning}")
+    for value, label in (("0", "not sent"), ("1", bit.meaning)):
         category = _add(variable, "catgry")
         _add(category, "catValu", value)
         _add(category, "labl", label)
@@ -179,9 +181,9 @@ def _variable(data: Element, spoken: list[Survey], bit: Bit, identity: str) -> N
         _add(variable, "notes", repr(bit.score), type="candor", subject="score")
 
 
-def _question(variable: Element, spoken: list[Survey], question: Question) -> None:
+def _question(variable: Element, translations: list[Survey], question: Question) -> None:
     """Add the text of a question in every language of the survey."""
     question_element = _add(variable, "qstn", responseDomainType=kind_of(question).ddi_domain)
-    place = spoken[0].questions.index(question)
-    for translation in spoken:
+    place = translations[0].questions.index(question)
+    for translation in translations:
         _add(question_element, "qstnLit", translation.questions[place].text).set(LANG, translation.language)

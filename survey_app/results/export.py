@@ -20,11 +20,11 @@ from typing import BinaryIO
 import numpy as np
 
 from candor_client.definition import Survey
-from candor_client.report import to_text
-from survey_app.results.csv_table import neutral
+from candor_client.report import to_base64url
+from survey_app.results.csv_table import escape_formula
 from survey_app.results.parquet import ParquetError
 from survey_app.results.parquet.parquet_writer import write_columns
-from survey_app.tally import Bits, asked_bits, blocks, column_names, missing_cells
+from survey_app.tally import Bits, column_names, find_asked_bits, mark_missing, rebatch
 
 CELLS = 2**18  # bits that are formatted at once
 
@@ -33,36 +33,36 @@ class ExportError(Exception):
     """An export cannot be made; the message says what to do."""
 
 
-def watched(rows: Iterable[Bits], progress: Callable[[int], None]) -> Iterator[Bits]:
+def report_progress(rows: Iterable[Bits], progress: Callable[[int], None]) -> Iterator[Bits]:
     """Yield the rows unchanged, and report the size of each chunk to `progress`."""
     for chunk in rows:
         yield chunk
         progress(len(chunk))
 
 
-def csv_chunks(survey: Survey, rows: Iterable[Bits]) -> Iterator[bytes]:
+def write_csv_chunks(survey: Survey, rows: Iterable[Bits]) -> Iterator[bytes]:
     """Yield a CSV file in pieces."""
     head = io.StringIO()
-    csv.writer(head, lineterminator="\n").writerow([neutral(name) for name in column_names(survey)])
+    csv.writer(head, lineterminator="\n").writerow([escape_formula(name) for name in column_names(survey)])
     yield head.getvalue().encode()
-    indicators = asked_bits(survey)
-    for part in blocks(rows, max(1, CELLS // survey.width)):
+    indicators = find_asked_bits(survey)
+    for part in rebatch(rows, max(1, CELLS // survey.width)):
         bits = np.unpackbits(part, axis=1, count=survey.width)
         cells = np.full((len(part), 2 * survey.width), ord(","), dtype=np.uint8)
         cells[:, 0::2] = bits + ord("0")
         cells[:, -1] = ord("\n")
-        if (missing := missing_cells(indicators, bits)) is not None:
+        if (missing := mark_missing(indicators, bits)) is not None:
             mask = np.ones(cells.shape, dtype=bool)
             mask[:, 0::2] = ~missing
             cells = cells[mask]
         yield cells.tobytes()
 
 
-def ndjson_chunks(survey: Survey, reports: int, rows: Iterable[Bits]) -> Iterator[bytes]:
+def write_ndjson_chunks(survey: Survey, reports: int, rows: Iterable[Bits]) -> Iterator[bytes]:
     """Yield an NDJSON file in pieces; the definition in the first line is in canonical form."""
     yield b'{"definition":%b,"digest":"%b","reports":%d}\n' % (survey.source, survey.digest.encode(), reports)
-    for part in blocks(rows, max(1, CELLS // survey.width)):
-        yield "".join(f'{{"bits":"{to_text(row.tobytes())}"}}\n' for row in part).encode()
+    for part in rebatch(rows, max(1, CELLS // survey.width)):
+        yield "".join(f'{{"bits":"{to_base64url(row.tobytes())}"}}\n' for row in part).encode()
 
 
 def write_parquet(survey: Survey, rows: Iterable[Bits], file: BinaryIO) -> None:

@@ -11,16 +11,16 @@ import numpy as np
 from candor_client.definition import Field, Survey
 from candor_client.question import Question
 from survey_app.channels import Channel, channel_of
-from survey_app.estimate.question_estimates import answer_sets
+from survey_app.estimate.question_estimates import symbols_by_answer
 from survey_app.figures import FigureKind
 from survey_app.kinds import kind_of
-from survey_app.languages.numbers import probability
+from survey_app.languages.numbers import format_probability
 from survey_app.results.group_document import TOTAL, Study
 from survey_app.results.survey_document import Line, Results
 
 MOST_LISTED = 12  # means and differences that a sentence lists
 MOST_SCORES = 12  # scores that a sentence lists
-SECOND = 1  # place of the answer to list of a yes or no; the other one is its mirror image
+SECOND_ANSWER = 1  # place of the answer to list of a yes or no; the other one is its mirror image
 
 
 def margin_sentences(field: Field) -> Iterator[str]:
@@ -28,12 +28,12 @@ def margin_sentences(field: Field) -> Iterator[str]:
     channel = channel_of(field.mechanism)
     if channel.reads_answers:
         return
-    sizes = {question.id: _sizes(field, question) for question in field.questions}
+    sizes = {question.id: _count_symbols(field, question) for question in field.questions}
     if all(size == 1 for by_answer in sizes.values() for size in by_answer.values()):
         return
     unit = "combinations" if field.joint else "sets"
-    listing = "; ".join(f"“{name}”: {_by_size(channel, by_answer)}" for name, by_answer in sizes.items())
-    if channel.named == 1:
+    listing = "; ".join(f"“{name}”: {_format_sizes(channel, by_answer)}" for name, by_answer in sizes.items())
+    if channel.answers_per_report == 1:
         yield (
             f"For an answer that c of these {unit} hold, r counts the devices that sent any of them, and"
             f" P = p + (c − 1)q and Q = cq take the place of p and q: {listing}."
@@ -42,12 +42,12 @@ def margin_sentences(field: Field) -> Iterator[str]:
         yield f"The share of an answer that c of these {unit} hold is the sum of theirs: {listing}."
 
 
-def _sizes(field: Field, question: Question) -> dict[str, int]:
+def _count_symbols(field: Field, question: Question) -> dict[str, int]:
     """Count the symbols of a field that contain each answer to a question."""
-    return dict(zip(kind_of(question).names(question), map(len, answer_sets(field, question)), strict=True))
+    return dict(zip(kind_of(question).all_answers(question), map(len, symbols_by_answer(field, question)), strict=True))
 
 
-def _by_size(channel: Channel, sizes: dict[str, int]) -> str:
+def _format_sizes(channel: Channel, sizes: dict[str, int]) -> str:
     """List answers with their number of symbols; the most common number stands once, for all answers that have it."""
     labels: dict[int, list[str]] = {}
     for label, size in sizes.items():
@@ -58,10 +58,10 @@ def _by_size(channel: Channel, sizes: dict[str, int]) -> str:
 
 
 def _chances(channel: Channel, size: int) -> str:
-    coin = channel.union_coin(size) if channel.named == 1 else None
+    coin = channel.union_coin(size) if channel.answers_per_report == 1 else None
     if coin is None:
         return f"(c = {size})"
-    p, q = (probability(float(chance)) for chance in coin)
+    p, q = (format_probability(float(chance)) for chance in coin)
     return f"(c = {size}, P = {p}, Q = {q})"
 
 
@@ -89,7 +89,7 @@ def estimator_sentences(survey: Survey, document: Results | Study) -> Iterator[s
             f"So displayed {subject} are those of the nearest possible shares, and biased towards the middle where"
             " reports are few."
         )
-        yield from _unbiased(document)
+        yield from _describe_unbiased_values(document)
 
 
 def _share_sentences(fields: Sequence[Field]) -> Iterator[str]:
@@ -110,7 +110,7 @@ def _share_sentences(fields: Sequence[Field]) -> Iterator[str]:
 
 def _has_symbol_shares(field: Field) -> bool:
     """Return whether the mechanism gives shares of symbols, which can be added up."""
-    return channel_of(field.mechanism).shares(np.zeros(field.mechanism.width, dtype=np.int64), 1) is not None
+    return channel_of(field.mechanism).estimate_shares(np.zeros(field.mechanism.width, dtype=np.int64), 1) is not None
 
 
 def _mean_sentences(means: Sequence[tuple[Channel, Question]]) -> Iterator[str]:
@@ -146,9 +146,9 @@ def _ratio_sentences(fields: Sequence[Field]) -> Iterator[str]:
         )
 
 
-def _unbiased(document: Results | Study) -> Iterator[str]:
+def _describe_unbiased_values(document: Results | Study) -> Iterator[str]:
     """Yield a sentence with the unbiased values and intervals of means, and of differences between groups."""
-    lines = [*_listed(document)]
+    lines = [*_format_unbiased_lines(document)]
     if not lines:
         return
     excess = len(lines) - MOST_LISTED
@@ -156,7 +156,7 @@ def _unbiased(document: Results | Study) -> Iterator[str]:
     yield f"Unbiased, with their intervals (ratios are of unbiased sums): {'; '.join(lines[:MOST_LISTED])}{rest}."
 
 
-def _listed(document: Results | Study) -> Iterator[str]:
+def _format_unbiased_lines(document: Results | Study) -> Iterator[str]:
     if isinstance(document, Results):
         for question in document.questions:
             for line in question.estimates:
@@ -168,13 +168,13 @@ def _listed(document: Results | Study) -> Iterator[str]:
             for place, line in enumerate(part.lists["estimates"]):
                 if line.kind == FigureKind.MEAN and name == TOTAL:
                     yield _figure(f"mean of “{part.name}”, {name}", line)
-                elif line.kind == FigureKind.DIFFERENCE and not _mirrored(part.lists["estimates"], place):
+                elif line.kind == FigureKind.DIFFERENCE and not _is_mirror_image(part.lists["estimates"], place):
                     yield _figure(f"“{part.name}” {line.option}, {name}", line)
 
 
-def _mirrored(lines: Sequence[Line], place: int) -> bool:
+def _is_mirror_image(lines: Sequence[Line], place: int) -> bool:
     """Return whether a line is the first of two mirror images, as no is of yes."""
-    return len(lines) == SECOND + 1 and place != SECOND
+    return len(lines) == SECOND_ANSWER + 1 and place != SECOND_ANSWER
 
 
 def _figure(name: str, line: Line) -> str:

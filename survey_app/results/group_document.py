@@ -16,8 +16,16 @@ from survey_app.estimate.group_estimates import GroupsError
 from survey_app.estimate.hypotheses import Test
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.question_estimates import LEAST_REPORTS, Estimate, evidence_of, question_estimates
-from survey_app.results.row_order import reached
-from survey_app.results.survey_document import Line, Note, Part, Results, estimate_lines, note_on, results
+from survey_app.results.row_order import estimate_answer_count
+from survey_app.results.survey_document import (
+    Line,
+    Note,
+    Results,
+    TablePart,
+    estimate_lines,
+    missing_estimates_note,
+    results,
+)
 from survey_app.store.steps import STEP
 from survey_app.tally import Tally
 
@@ -89,7 +97,7 @@ class Study(Struct, frozen=True, kw_only=True):
         return sum(group.reports for group in self.groups)
 
     @property
-    def named_parts(self) -> Iterator[tuple[str, Sequence[Part]]]:
+    def named_parts(self) -> Iterator[tuple[str, Sequence[TablePart]]]:
         """Yield the name and the parts of each group, of the total and of each difference."""
         for group in self.groups:
             yield group.group, group.parts
@@ -98,20 +106,20 @@ class Study(Struct, frozen=True, kw_only=True):
         for difference in self.differences:
             yield f"{difference.of} - {difference.to}", difference.questions
 
-    def condition(self, place: int) -> str:
+    def describe_condition(self, place: int) -> str:
         """Describe the condition of the question at a place, and how many of each group were asked and answered."""
         parts = [(group.group, group.questions[place]) for group in self.groups]
-        numbers = [f"{name} {answers.among}" for name, part in parts if (answers := reached(part))]
+        numbers = [f"{name} {answers.fraction}" for name, part in parts if (answers := estimate_answer_count(part))]
         suffix = f": {', '.join(numbers)} were asked and answered" if numbers else ""
         return f"{parts[0][1].condition}{suffix}."
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[TablePart, ...]:
         """All parts that have lines."""
         return tuple(part for _, parts in self.named_parts for part in parts)
 
 
-def study_document(
+def make_study(
     members: Sequence[Group],
     sizes: Sequence[int | None],
     options: Options,
@@ -140,22 +148,22 @@ def study_document(
         verb = "has" if len(small_groups) == 1 else "have"
         note = f"no total until {' and '.join(small_groups)} {verb} {2 * STEP} reports, or {STEP} at closing"
     by_size = None if note or weights else dict(zip((survey.slug for survey in surveys), known_sizes, strict=True))
-    study = groups_document(members, options, None if note else weights or by_size)
+    study = compare_groups(members, options, None if note else weights or by_size)
     groups = (replace(group, size=size or UNSET) for group, size in zip(study.groups, sizes, strict=True))
     total = Total(note=note) if note or not study.total else replace(study.total, given=weights is not None)
     return replace(study, study=surveys[0].study, groups=tuple(groups), total=total)
 
 
-def groups_document(members: Sequence[Group], options: Options, weights: Mapping[str, float] | None = None) -> Study:
+def compare_groups(members: Sequence[Group], options: Options, weights: Mapping[str, float] | None = None) -> Study:
     """Return surveys with the same questions side by side, and their total if there are weights.
 
     Raise GroupsError if the questions differ or the weights do not fit.
     """
     surveys = [survey for survey, _ in members]
-    group_estimates.check_same(surveys)
-    shares = _shares(surveys, weights) if weights is not None else None
+    group_estimates.check_same_questions(surveys)
+    shares = _normalize_weights(surveys, weights) if weights is not None else None
     estimates = [_estimates(survey, tally, options) for survey, tally in members]
-    names = _names(surveys)
+    names = _name_groups(surveys)
     study = Study(
         groups=tuple(
             results(survey, tally, options, group=name, slug=survey.slug)
@@ -176,7 +184,7 @@ def groups_document(members: Sequence[Group], options: Options, weights: Mapping
     )
 
 
-def _names(surveys: Sequence[Survey]) -> list[str]:
+def _name_groups(surveys: Sequence[Survey]) -> list[str]:
     """Return the names of the groups if all are of one study, else the slugs of the surveys."""
     studies = {survey.study for survey in surveys}
     is_one_study = len(studies) == 1 and "" not in studies
@@ -189,7 +197,7 @@ def _tests(members: Sequence[Group]) -> Iterator[GroupTest]:
         for group in members
     ]
     for question in members[0][0].questions:
-        if test := group_estimates.same_shares([evidence[question.id] for evidence in by_group], question.id):
+        if test := group_estimates.compare_group_shares([evidence[question.id] for evidence in by_group], question.id):
             yield GroupTest(id=question.id, test=test)
 
 
@@ -199,8 +207,8 @@ def _differences(survey: Survey, first: Estimates, other: Estimates) -> tuple[Gr
             question.id,
             "",
             (
-                group_estimates.difference(b, a, group_estimates.possible(question, a.kind))
-                for a, b in _together([first, other], question)
+                group_estimates.difference(b, a, group_estimates.possible_range(question, a.kind))
+                for a, b in _match_lines([first, other], question)
             ),
         )
         for question in survey.questions
@@ -215,18 +223,18 @@ def _total(
     weights = [share for _, share in weighted]
     parts: list[GroupPart] = []
     for question in survey.questions:
-        by_line = _together([group for group, _ in weighted], question)
-        totals = group_estimates.whole(question, by_line, weights, options)
+        by_line = _match_lines([group for group, _ in weighted], question)
+        totals = group_estimates.poststratify(question, by_line, weights, options)
         parts.append(_part(question.id, question.type, totals))
     return tuple(parts)
 
 
 def _part(name: str, kind: str, estimates: Iterable[Estimate]) -> GroupPart:
     lines = estimate_lines(estimates)
-    return GroupPart(id=name, type=kind, estimates=lines, note=note_on(lines))
+    return GroupPart(id=name, type=kind, estimates=lines, note=missing_estimates_note(lines))
 
 
-def _shares(surveys: Sequence[Survey], weights: Mapping[str, float]) -> list[float]:
+def _normalize_weights(surveys: Sequence[Survey], weights: Mapping[str, float]) -> list[float]:
     """Return the weights scaled to a sum of one, in the order of the surveys; raise GroupsError if they are invalid."""
     slugs = [survey.slug for survey in surveys]
     if set(weights) != set(slugs):
@@ -245,7 +253,7 @@ def _estimates(survey: Survey, tally: Tally, options: Options) -> Estimates:
     }
 
 
-def _together(by_group: Sequence[Estimates], question: Question) -> list[list[Estimate]]:
+def _match_lines(by_group: Sequence[Estimates], question: Question) -> list[list[Estimate]]:
     """Return for each line of a question its estimates in every group, without lines that some group lacks."""
     by_option = [
         {(estimate.option, estimate.kind): estimate for estimate in estimates[question.id]} for estimates in by_group

@@ -11,10 +11,10 @@ from candor_client.answer import unanswered
 from candor_client.definition import Field, Survey
 from candor_client.question import Question
 from survey_app.channels import channel_of
-from survey_app.channels.posterior import total
+from survey_app.channels.posterior import total_epsilon
 from survey_app.estimate.intervals import Method, Options
-from survey_app.languages.numbers import count, epsilon, percent, probability
-from survey_app.results.denominators import Asked, asked_sentences
+from survey_app.languages.numbers import format_count, format_epsilon, format_percent, format_probability
+from survey_app.results.denominators import BlockDraws, describe_questioning
 from survey_app.results.formulas import estimator_sentences, margin_sentences
 from survey_app.results.group_document import Study
 from survey_app.results.survey_document import Results, table_rows
@@ -23,67 +23,68 @@ MOST_NAMED = 6  # the most questions of one mechanism that a sentence names
 
 
 @dataclass(frozen=True)
-class Setting:
+class SurveyStatus:
     """The facts about a survey that the methods paragraph needs besides its definition."""
 
     options: Options
-    sample: bool  # show intervals for these respondents, where they exist
-    final: bool  # no more reports will come
-    invited: bool = False
-    stopping: str = ""  # the date or the number of reports at which it closes
-    moved: bool = False  # the stopping rule changed while people answered
-    compared: int = 0  # intervals of comparisons, in addition to those of the results
+    shows_sample_intervals: bool  # show intervals for these respondents, where they exist
+    is_final: bool  # no more reports will come
+    is_by_invitation: bool = False
+    stopping_rule: str = ""  # the date or the number of reports at which it closes
+    stopping_rule_changed: bool = False  # the stopping rule changed while people answered
+    comparison_count: int = 0  # intervals of comparisons, in addition to those of the results
 
 
-def intervals_shown(document: Results | Study, setting: Setting) -> int:
+def count_intervals(document: Results | Study, setting: SurveyStatus) -> int:
     """Count the intervals that a reader sees."""
-    return setting.compared + sum(1 for _ in table_rows(document.parts))
+    return setting.comparison_count + sum(1 for _ in table_rows(document.parts))
 
 
-def paragraph(survey: Survey, document: Results | Study, setting: Setting) -> str:
+def methods_paragraph(survey: Survey, document: Results | Study, setting: SurveyStatus) -> str:
     """Return a methods paragraph with the numbers of a survey, or of the groups of a study, ready for a paper."""
     return " ".join(
         [
             "Answers were collected under local differential privacy: each respondent's device randomized every answer"
             " before sending it, and only randomized bits were stored.",
             *_reports(document, setting),
-            *asked_sentences(survey, asked_of(document)),
+            *describe_questioning(survey, get_block_draws(document)),
             *_mechanisms(survey),
             _budget(survey),
             *estimator_sentences(survey, document),
-            *_weighed(document),
+            *_describe_weights(document),
             _intervals(document, setting),
             _definitions(document),
         ]
     )
 
 
-def asked_of(document: Results | Study) -> Asked | None:
+def get_block_draws(document: Results | Study) -> BlockDraws | None:
     """Return the block draws of a survey; None for a study, whose groups each have their own."""
     return document.asked if isinstance(document, Results) else None
 
 
-def _reports(document: Results | Study, setting: Setting) -> Iterator[str]:
-    state = "all that the closed survey received" if setting.final else "the survey was still open"
+def _reports(document: Results | Study, setting: SurveyStatus) -> Iterator[str]:
+    state = "all that the closed survey received" if setting.is_final else "the survey was still open"
     if isinstance(document, Study):
-        state = "all that were shown when it closed" if setting.final else "the study was still open"
+        state = "all that were shown when it closed" if setting.is_final else "the study was still open"
         groups = [
-            f"{group.group} n = {count(group.reports)}" + (f" of {count(group.size)} people" if group.size else "")
+            f"{group.group} n = {format_count(group.reports)}"
+            + (f" of {format_count(group.size)} people" if group.size else "")
             for group in document.groups
         ]
         yield (
             f"The study had {len(groups)} groups ({'; '.join(groups)}), each with a link of its own: who belongs to"
             " which is known from the link, and was neither asked nor sent."
         )
-    yield f"The figures rest on n = {count(document.reports)} reports ({state})."
+    yield f"The figures rest on n = {format_count(document.reports)} reports ({state})."
 
 
-def _weighed(document: Results | Study) -> Iterator[str]:
+def _describe_weights(document: Results | Study) -> Iterator[str]:
     """Yield how the groups of a study were combined, and compared; nothing for a survey."""
     if not isinstance(document, Study):
         return
     if document.total and document.total.questions:
-        weights = ", ".join(f"{name} {percent(weight, 3)}" for name, weight in document.total.weights.items())
+        weights = ", ".join(f"{name} {format_percent(weight, 3)}" for name, weight in document.total.weights.items())
         basis = "by weights that were given" if document.total.given else "by their sizes"
         yield (
             f"Totals are post-stratified: unbiased estimates of the groups, weighted {basis} ({weights}), summed and"
@@ -110,33 +111,33 @@ def _mechanisms(survey: Survey) -> Iterator[str]:
     groups: dict[tuple[object, ...], list[Field]] = {}
     for field in survey.fields:
         joint = field.digest if field.joint else None
-        groups.setdefault((field.mechanism, _rounded(field.questions[0]), joint), []).append(field)
+        groups.setdefault((field.mechanism, _count_levels(field.questions[0]), joint), []).append(field)
     for fields in groups.values():
         mechanism = fields[0].mechanism
         suffix = " each" if len(fields) > 1 else ""
-        phrase = channel_of(mechanism).methods_phrase(probability)
-        yield f"{_subject(fields)} {phrase} (ε = {epsilon(mechanism.epsilon)}{suffix})."
+        phrase = channel_of(mechanism).methods_phrase(format_probability)
+        yield f"{_subject(fields)} {phrase} (ε = {format_epsilon(mechanism.epsilon)}{suffix})."
         for field in fields:
             yield from margin_sentences(field)
 
 
 def _subject(fields: Sequence[Field]) -> str:
     """Name the questions of some fields, and the step before their randomization, if there was one."""
-    names = _listed([f"“{question.id}”" for field in fields for question in field.questions])
+    names = _join_names([f"“{question.id}”" for field in fields for question in field.questions])
     if fields[0].joint:
         return f"{names} were randomized together, as one answer out of {fields[0].size} possible combinations,"
     verb = "was" if len(fields) == 1 else "were each"
-    if levels := _rounded(fields[0].questions[0]):
+    if levels := _count_levels(fields[0].questions[0]):
         return f"{names} {verb} rounded at random, without bias, to one of {levels} levels and then randomized"
     return f"{names} {verb} randomized"
 
 
-def _rounded(question: Question) -> int:
+def _count_levels(question: Question) -> int:
     """Return the number of levels that answers are rounded to; 0 if every answer has a symbol of its own."""
     return question.no_answer if unanswered(question) > question.no_answer else 0
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     if len(names) > MOST_NAMED + 1:
         names = [*names[:MOST_NAMED], f"{len(names) - MOST_NAMED} more questions"]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
@@ -146,15 +147,15 @@ def _budget(survey: Survey) -> str:
     scope = "the largest of the blocks, of which a device answers one" if survey.ask else "the sum over all fields"
     if len(survey.fields) == 1:
         scope = "its only field"
-    return f"A whole report is ε-differentially private with ε = {epsilon(total(survey))} ({scope})."
+    return f"A whole report is ε-differentially private with ε = {format_epsilon(total_epsilon(survey))} ({scope})."
 
 
-def methods_used(document: Results | Study) -> set[Method]:
+def list_interval_methods(document: Results | Study) -> set[Method]:
     """Return the interval methods of a document's lines."""
     return {line.method for _, _, line in table_rows(document.parts)}
 
 
-def method_words(options: Options) -> dict[Method, str]:
+def describe_interval_methods(options: Options) -> dict[Method, str]:
     """Return a phrase for every interval method, in the order in which a paragraph names them."""
     mapping = "mapped as the estimate is"
     return {
@@ -162,8 +163,8 @@ def method_words(options: Options) -> dict[Method, str]:
         f" of the possible range (coverage guaranteed), {mapping}",
         Method.WILSON: "Wilson intervals on the binomial count of reported bits (approximate: right on average),"
         f" {mapping}",
-        Method.FINITE_POPULATION: f"score intervals for a population of {count(options.population or 0)} with the"
-        f" finite-population correction, on the binomial count of reported bits (approximate), {mapping}",
+        Method.FINITE_POPULATION: f"score intervals for a population of {format_count(options.population or 0)} with"
+        f" the finite-population correction, on the binomial count of reported bits (approximate), {mapping}",
         Method.DIRICHLET: "Dirichlet–Clopper–Pearson intervals for means of scores (approximate)",
         Method.KORN_GRAUBARD: "Korn–Graubard intervals for sums over several reported symbols (approximate)",
         Method.FIELLER: "Fieller's intervals for figures among those who answered (approximate)",
@@ -175,10 +176,10 @@ def method_words(options: Options) -> dict[Method, str]:
     }
 
 
-def _intervals(document: Results | Study, setting: Setting) -> str:
-    methods = methods_used(document)
-    words = [text for method, text in method_words(setting.options).items() if method in methods]
-    if setting.sample:
+def _intervals(document: Results | Study, setting: SurveyStatus) -> str:
+    methods = list_interval_methods(document)
+    words = [text for method, text in describe_interval_methods(setting.options).items() if method in methods]
+    if setting.shows_sample_intervals:
         target = (
             "plots show intervals for these respondents alone, which cover the randomization only (score intervals,"
             " approximate), where such exist; otherwise intervals refer to the population of which the respondents are"
@@ -188,4 +189,6 @@ def _intervals(document: Results | Study, setting: Setting) -> str:
         target = "they refer to the population of which the respondents are a random sample"
     construction = f", and are {'; '.join(words)}" if words else ""
     scope = " for all answers of a question together (Bonferroni)" if setting.options.simultaneous else " each"
-    return f"Intervals have a confidence of {percent(setting.options.confidence)}{scope}; {target}{construction}."
+    return (
+        f"Intervals have a confidence of {format_percent(setting.options.confidence)}{scope}; {target}{construction}."
+    )

@@ -13,20 +13,20 @@ from msgspec import Struct
 from candor_client.definition import Survey
 from candor_client.question import Question
 from survey_app.channels import channel_of
-from survey_app.estimate.group_estimates import signature
+from survey_app.estimate.group_estimates import question_signature
 from survey_app.estimate.intervals import Coverage, Method, Options
 from survey_app.estimate.question_estimates import LEAST_REPORTS
-from survey_app.estimate.regression import Coefficient, FitError, Latent, latent_logistic, logistic
+from survey_app.estimate.regression import Coefficient, FitError, LatentData, fit_latent_logistic, fit_logistic
 from survey_app.figures import Floats
 from survey_app.kinds import kind_of
-from survey_app.languages.number_format import Format, number_format, precision
+from survey_app.languages.number_format import Format, choose_decimals, make_format
 from survey_app.results.group_document import Group
 from survey_app.tally import Bits, Columns, columns, columns_of
 
-LARGEST = 700.0  # the largest exponent whose exponential is still a number
+LARGEST_EXPONENT = 700.0  # the largest exponent whose exponential is still a number
 
 
-class Work(NamedTuple):
+class FitLimits(NamedTuple):
     """Limits of a fit: combinations of answers, and numbers in memory, which are distinct reports × combinations."""
 
     cells: int
@@ -34,8 +34,8 @@ class Work(NamedTuple):
     advice: str = ""
 
 
-COMMAND = Work(512, 10_000_000)
-PAGE = Work(64, 100_000, "; the command candor regress can do more than a page")  # two seconds
+COMMAND_LIMITS = FitLimits(512, 10_000_000)
+PAGE_LIMITS = FitLimits(64, 100_000, "; the command candor regress can do more than a page")  # two seconds
 
 
 class CoefficientLine(Struct, frozen=True, kw_only=True):
@@ -54,7 +54,7 @@ class CoefficientLine(Struct, frozen=True, kw_only=True):
     @property
     def form(self) -> Format:
         """The format of its log odds."""
-        return number_format(precision([self.high - self.low], False), False)
+        return make_format(choose_decimals([self.high - self.low], False), False)
 
 
 class Regression(Struct, frozen=True, kw_only=True):
@@ -66,7 +66,7 @@ class Regression(Struct, frozen=True, kw_only=True):
     coefficients: tuple[CoefficientLine, ...]
 
 
-def regression_on_groups(
+def regress_on_groups(
     members: Sequence[Group],
     outcome: str,
     label: str,
@@ -84,56 +84,56 @@ def regression_on_groups(
     rows = [[1.0, *(float(covariates[slug][name]) for name in names)] for slug in slugs]
     if not np.isfinite(rows).all():
         raise FitError("covariates are finite numbers")
-    questions = [_alone(survey, outcome).field.questions[0] for survey, _ in members]
-    if any(signature(question) != signature(questions[0]) for question in questions):
+    questions = [_find_own_field(survey, outcome).field.questions[0] for survey, _ in members]
+    if any(question_signature(question) != question_signature(questions[0]) for question in questions):
         raise FitError(f"the surveys do not ask {outcome} with the same options")
     ones, totals, p, q = ([0.0] * len(members) for _ in range(4))
     for i, (survey, tally) in enumerate(members):
-        column, (p[i], q[i]) = _outcome(survey, outcome, label)
+        column, (p[i], q[i]) = _find_outcome_bit(survey, outcome, label)
         ones[i] = float(tally.counts[column.start])
-        totals[i] = float(tally.reports if column.asked is None else tally.counts[column.asked])
-    coefficients = logistic(
+        totals[i] = float(tally.reports if column.asked_column is None else tally.counts[column.asked_column])
+    coefficients = fit_logistic(
         ["intercept", *names], np.array(rows), np.array(ones), np.array(totals), np.array(p), np.array(q), options.alpha
     )
-    return _fit(outcome, label, coefficients, options)
+    return _make_regression(outcome, label, coefficients, options)
 
 
-def outcomes(survey: Survey, *, by_group: bool = False) -> list[tuple[Question, list[str]]]:
+def list_outcomes(survey: Survey, *, by_group: bool = False) -> list[tuple[Question, list[str]]]:
     """Return the questions that can be outcomes or predictors, each with the answers that can be an outcome.
 
     Where each device answers one block only, there are none, except for a regression on groups.
     """
-    fields = [] if survey.ask and not by_group else [place.field for place in columns(survey) if _is_alone(place)]
+    fields = [] if survey.ask and not by_group else [place.field for place in columns(survey) if _has_own_field(place)]
     return [
-        (field.questions[0], [bit.says for bit in channel_of(field.mechanism).bits(field)])
+        (field.questions[0], [bit.meaning for bit in channel_of(field.mechanism).bits(field)])
         for field in sorted(fields, key=lambda field: survey.questions.index(field.questions[0]))
     ]
 
 
-def named_outcome(text: str) -> tuple[str, str]:
+def parse_outcome(text: str) -> tuple[str, str]:
     """Parse QUESTION=ANSWER into both parts; the answer is yes if there is none."""
     question, _, answer = text.partition("=")
     return question, answer or "yes"
 
 
-def regression_on_questions(
+def regress_on_questions(
     survey: Survey,
     scan: Iterable[Bits],
     outcome: str,
     label: str,
-    on: Sequence[str],
+    predictor_ids: Sequence[str],
     options: Options,
-    work: Work = COMMAND,
+    limits: FitLimits = COMMAND_LIMITS,
 ) -> Regression:
     """Regress the log odds of an answer on the latent true answers to other questions of the same survey.
 
     Raise FitError if the questions do not allow it, or if it exceeds the limits.
     """
-    outcome_column, (p, q) = _outcome(survey, outcome, label)
-    predictors = [_alone(survey, name) for name in on]
-    if outcome in on:
+    outcome_column, (p, q) = _find_outcome_bit(survey, outcome, label)
+    predictors = [_find_own_field(survey, name) for name in predictor_ids]
+    if outcome in predictor_ids:
         raise FitError("an answer cannot explain itself")
-    if len(set(on)) < len(on):
+    if len(set(predictor_ids)) < len(predictor_ids):
         raise FitError("a question is named twice")
     if survey.ask:
         raise FitError(
@@ -141,9 +141,11 @@ def regression_on_questions(
             " publish it without ask, or once for each group, and regress on what is known of the groups"
         )
     cell_count = math.prod(predictor.field.size for predictor in predictors)
-    if cell_count > work.cells:
-        raise FitError(f"{cell_count} combinations of answers are too many; at most {work.cells}{work.advice}")
-    counts, patterns = _patterns(survey, scan, [outcome_column, *predictors], work.numbers // cell_count, work.advice)
+    if cell_count > limits.cells:
+        raise FitError(f"{cell_count} combinations of answers are too many; at most {limits.cells}{limits.advice}")
+    counts, patterns = _count_patterns(
+        survey, scan, [outcome_column, *predictors], limits.numbers // cell_count, limits.advice
+    )
     outcome_likelihood = np.where(patterns[:, :1] > 0, np.array([q, p]), np.array([1 - q, 1 - p]))
     start, cells = 1, np.ones((len(patterns), 1))
     for predictor in predictors:
@@ -151,17 +153,17 @@ def regression_on_questions(
         part = channel_of(predictor.field.mechanism).likelihoods(patterns[:, start : start + width])
         cells = (cells[:, :, None] * part[:, None, :]).reshape(len(patterns), -1)
         start += width
-    names, design = _design(predictors)
-    data = Latent(counts, outcome_likelihood, cells, design)
-    return _fit(outcome, label, latent_logistic(names, data, options.alpha), options)
+    names, design = _make_design(predictors)
+    data = LatentData(counts, outcome_likelihood, cells, design)
+    return _make_regression(outcome, label, fit_latent_logistic(names, data, options.alpha), options)
 
 
 def odds(log_odds: float) -> float | None:
     """Return the odds of log odds, or the ratio of their difference; None where it would overflow."""
-    return math.exp(log_odds) if abs(log_odds) < LARGEST else None
+    return math.exp(log_odds) if abs(log_odds) < LARGEST_EXPONENT else None
 
 
-def _fit(outcome: str, label: str, coefficients: Sequence[Coefficient], options: Options) -> Regression:
+def _make_regression(outcome: str, label: str, coefficients: Sequence[Coefficient], options: Options) -> Regression:
     lines = tuple(
         CoefficientLine(
             name=coefficient.name,
@@ -171,7 +173,7 @@ def _fit(outcome: str, label: str, coefficients: Sequence[Coefficient], options:
             low=coefficient.interval.low,
             high=coefficient.interval.high,
             odds_ratio=odds(coefficient.estimate),
-            coverage=coefficient.interval.label,
+            coverage=coefficient.interval.coverage,
             method=coefficient.interval.method,
         )
         for coefficient in coefficients
@@ -179,11 +181,11 @@ def _fit(outcome: str, label: str, coefficients: Sequence[Coefficient], options:
     return Regression(outcome=outcome, label=label, confidence=options.confidence, coefficients=lines)
 
 
-def _alone(survey: Survey, name: str) -> Columns:
+def _find_own_field(survey: Survey, name: str) -> Columns:
     if name not in survey.ids:
         raise FitError(f"there is no question {name!r}; the questions are {', '.join(q.id for q in survey.questions)}")
     place = columns_of(survey, name)
-    if not _is_alone(place):
+    if not _has_own_field(place):
         raise FitError(
             f"{name} is no question with options in a field of its own; a cross-tab may do, and groups are compared by"
             " the differences in candor results"
@@ -191,32 +193,32 @@ def _alone(survey: Survey, name: str) -> Columns:
     return place
 
 
-def _is_alone(at: Columns) -> bool:
+def _has_own_field(place: Columns) -> bool:
     """Return whether a field is one question whose answers are symbols and have shares."""
-    if len(at.field.questions) > 1 or channel_of(at.field.mechanism).reads_answers:
+    if len(place.field.questions) > 1 or channel_of(place.field.mechanism).reads_answers:
         return False
-    question = at.field.questions[0]
+    question = place.field.questions[0]
     return kind_of(question).has_shares(question)
 
 
-def _outcome(survey: Survey, name: str, label: str) -> tuple[Columns, tuple[float, float]]:
+def _find_outcome_bit(survey: Survey, name: str, label: str) -> tuple[Columns, tuple[float, float]]:
     """Return the column of the bit for a label, with P(1 | the label is true) and P(1 | it is not).
 
     Raise FitError if the label is no answer to the question, or has no bit.
     """
-    place = _alone(survey, name)
+    place = _find_own_field(survey, name)
     question = place.field.questions[0]
     names = kind_of(question).symbol_labels(question)
     if label not in names:
         raise FitError(f"{name} has no answer {label!r}; its answers are {', '.join(names)}")
     for number, bit in enumerate(channel_of(place.field.mechanism).bits(place.field), place.start):
-        if bit.says == label and bit.p is not None and bit.q is not None:
+        if bit.meaning == label and bit.p is not None and bit.q is not None:
             return replace(place, start=number, stop=number + 1), (float(bit.p), float(bit.q))
     raise FitError(f"the outcome of a yes or no is yes; for {label!r}, turn the signs round")
 
 
-def _patterns(
-    survey: Survey, scan: Iterable[Bits], places: Sequence[Columns], most: int, advice: str
+def _count_patterns(
+    survey: Survey, scan: Iterable[Bits], places: Sequence[Columns], max_patterns: int, advice: str
 ) -> tuple[Floats, Bits]:
     """Return how often each pattern of bits of some fields occurs, and the distinct patterns.
 
@@ -226,10 +228,10 @@ def _patterns(
     width = sum(place.stop - place.start for place in places)
     for chunk in scan:
         bits = np.unpackbits(chunk, axis=1, count=survey.width)
-        part = np.packbits(np.concatenate([bits[:, place.part] for place in places], axis=1), axis=1)
+        part = np.packbits(np.concatenate([bits[:, place.bit_slice] for place in places], axis=1), axis=1)
         buffer, size = part.tobytes(), part.shape[1]
         counts.update(buffer[start : start + size] for start in range(0, len(buffer), size))
-        if len(counts) > most:
+        if len(counts) > max_patterns:
             raise FitError(f"there are too many different reports; choose questions with fewer options{advice}")
     if sum(counts.values()) < LEAST_REPORTS:
         raise FitError("not enough reports")
@@ -237,7 +239,7 @@ def _patterns(
     return np.array(list(counts.values()), dtype=float), np.unpackbits(rows, axis=1, count=width)
 
 
-def _design(predictors: Sequence[Columns]) -> tuple[list[str], Floats]:
+def _make_design(predictors: Sequence[Columns]) -> tuple[list[str], Floats]:
     """Return names and design matrix: a column for every answer but the first of a question, a row for every cell."""
     questions = [predictor.field.questions[0] for predictor in predictors]
     names = ["intercept"]

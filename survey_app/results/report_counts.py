@@ -1,25 +1,25 @@
 """The number of reports that a survey shows, in words. The newest reports wait, so zero shown does not mean none."""
 
-from survey_app.languages.numbers import count
-from survey_app.store.records import Hold, Published, State
+from survey_app.languages.numbers import format_count
+from survey_app.store.records import Hold, PublishedSurvey, State
 from survey_app.store.steps import STEP
 
 
-def told(shown: int, state: State, groups: int = 1, hold: Hold = Hold.NONE) -> str:
+def format_report_count(count_shown: int, state: State, groups: int = 1, hold: Hold = Hold.NONE) -> str:
     """Format the number of shown reports of a survey, or of all groups of a study; if it is 0, give its upper bound."""
-    if shown or state is State.READY:
-        return count(shown)
+    if count_shown or state is State.READY:
+        return format_count(count_shown)
     if hold is not Hold.NONE:
         return "not shown yet" if hold.waits else "never shown"
-    return f"fewer than {count(groups * (STEP if state is State.CLOSED else 2 * STEP))}"
+    return f"fewer than {format_count(groups * (STEP if state is State.CLOSED else 2 * STEP))}"
 
 
-def in_steps(shown: int) -> str:
+def format_rounded_count(count_shown: int) -> str:
     """Format the number of invited people, or of tickets, for readers other than the inviting researchers."""
-    return count(shown) if shown else f"fewer than {3 * STEP}"
+    return format_count(count_shown) if count_shown else f"fewer than {3 * STEP}"
 
 
-def withheld(published: Published) -> str:
+def describe_hold(published: PublishedSurvey) -> str:
     """Describe the reports of a survey by invitation that are held back, and until when; empty if none are."""
     if published.hold is Hold.NONE:
         return ""
@@ -29,6 +29,6 @@ def withheld(published: Published) -> str:
             "had answered they could be told apart."
         )
     subject = "Nothing more of this survey is" if published.hold is Hold.REST else "Nothing of this survey is"
-    if published.shown_from is None:
+    if published.release_date is None:
         return f"{subject} shown until a date of closing is set, and reached."
-    return f"{subject} shown before {published.shown_from:%Y-%m-%d %H:%M} UTC."
+    return f"{subject} shown before {published.release_date:%Y-%m-%d %H:%M} UTC."

@@ -12,35 +12,35 @@ from candor_client.description import digit_label
 from candor_client.question import Question
 from survey_app.figures import FigureKind
 from survey_app.kinds import kind_of
-from survey_app.languages.numbers import count
+from survey_app.languages.numbers import format_count
 from survey_app.results.survey_document import Line, QuestionPart
 
-AMONG = "among those who were asked and answered"
+AMONG_ANSWERED = "among those who were asked and answered"
 OF_ALL = "of all, asked or not"
 NOT_ASKED = "not asked or no answer"
 
 
 @dataclass(frozen=True)
-class Reached:
+class AnswerCount:
     """An estimate of how many of n devices were asked and answered, with its interval."""
 
-    about: int
+    estimate: int
     low: int
     high: int
     n: int
 
     @property
-    def among(self) -> str:
+    def fraction(self) -> str:
         """The estimate in words; it is the base of the figures of a follow-up."""
-        return f"about {count(self.about)} of {count(self.n)}"
+        return f"about {format_count(self.estimate)} of {format_count(self.n)}"
 
-    def sentence(self, confidence: str) -> str:
+    def describe(self, confidence: str) -> str:
         """Return the estimate and its interval in words."""
-        interval = f"{confidence} interval {count(self.low)} to {count(self.high)}"
-        return f"{self.among} were asked and answered ({interval})"
+        interval = f"{confidence} interval {format_count(self.low)} to {format_count(self.high)}"
+        return f"{self.fraction} were asked and answered ({interval})"
 
 
-def reached(part: QuestionPart) -> Reached | None:
+def estimate_answer_count(part: QuestionPart) -> AnswerCount | None:
     """Return how many respondents were asked a follow-up and answered it; None if the question is no follow-up.
 
     The number is about these very respondents, so its interval covers the randomization only, where that one exists.
@@ -52,14 +52,14 @@ def reached(part: QuestionPart) -> Reached | None:
     if line.sample_low is not None and line.sample_high is not None:
         low, high = line.sample_low, line.sample_high
     estimate, lowest, highest = (round(line.n * share) for share in (line.estimate, low, high))
-    return Reached(estimate, lowest, highest, line.n)
+    return AnswerCount(estimate, lowest, highest, line.n)
 
 
-def in_order(questions: Sequence[Question], lines: Sequence[Line]) -> list[Line]:
+def sort_lines(questions: Sequence[Question], lines: Sequence[Line]) -> list[Line]:
     """Sort lines of one question, or of several at once, with yes before no; all other lines keep their order."""
-    if all(_as_they_stand(question) for question in questions):
+    if all(_keeps_symbol_order(question) for question in questions):
         return list(lines)
-    ranks = [_ranks(question) for question in questions]
+    ranks = [_rank_labels(question) for question in questions]
 
     def sort_key(line: Line) -> list[int]:
         names = line.options or (line.option,)
@@ -68,13 +68,13 @@ def in_order(questions: Sequence[Question], lines: Sequence[Line]) -> list[Line]
     return sorted(lines, key=sort_key)
 
 
-def places(question: Question, count: int) -> list[int]:
+def order_answers(question: Question, count: int) -> list[int]:
     """Return the places of the first `count` answers in reading order: the main answers, then all others."""
     main = kind_of(question).main_answers(question)
     return [*(place for place in main if place < count), *(place for place in range(count) if place not in main)]
 
 
-def _as_they_stand(question: Question) -> bool:
+def _keeps_symbol_order(question: Question) -> bool:
     """Return whether the reading order of the answers is the order of their symbols."""
     return all(place == answer for place, answer in enumerate(kind_of(question).main_answers(question)))
 
@@ -86,8 +86,8 @@ def main_answer(question: Question) -> str:
     return kind.answers(question)[main[0]] if len(main) == 1 else ""
 
 
-def _ranks(question: Question) -> dict[str, int]:
-    labels = [digit_label(question, digit) for digit in places(question, question.size)]
+def _rank_labels(question: Question) -> dict[str, int]:
+    labels = [digit_label(question, digit) for digit in order_answers(question, question.size)]
     return {label: rank for rank, label in reversed([*enumerate(labels)])}
 
 

@@ -21,24 +21,24 @@ import numpy as np
 import numpy.typing as npt
 
 from candor_client.definition import Survey
-from survey_app.languages.numbers import count
-from survey_app.results.bit_meanings import Bit, field_bits, integers, stored_bits
+from survey_app.languages.numbers import format_count
+from survey_app.results.bit_meanings import Bit, field_bits, format_integers, stored_bits
 from survey_app.results.export import ExportError
-from survey_app.tally import Bits, Cells, asked_bits, missing_cells
+from survey_app.tally import Bits, Cells, find_asked_bits, mark_missing
 
 Values = npt.NDArray[np.int8]
 
-STATISTICS = (".sav", ".dta")
+STATISTICS_SUFFIXES = (".sav", ".dta")
 MOST_CELLS = 100_000_000  # two hundred megabytes, and half a minute
 MOST_VARIABLES = 32_767  # of a .dta file that every edition of Stata reads
 LONGEST_LABEL = {".sav": 250, ".dta": 80}  # bytes, for Stata characters; SPSS takes 256
 LONGEST_FILE_LABEL = {".sav": 64, ".dta": 80}
 NOTE_BYTES = 80
-INTEGERS_AT = 2
-STATA = 14  # the version whose files all later ones read
+INTEGERS_VALUE = 2
+STATA_VERSION = 14  # the version whose files all later ones read
 
 
-def write_statistics(survey: Survey, reports: int, rows: Iterable[Bits], kind: str, file: BinaryIO) -> None:
+def write_statistics_file(survey: Survey, reports: int, rows: Iterable[Bits], kind: str, file: BinaryIO) -> None:
     """Write a .sav or .dta file of all reports; raise ExportError if pyreadstat is missing or it is too large."""
     try:
         import pandas
@@ -48,9 +48,9 @@ def write_statistics(survey: Survey, reports: int, rows: Iterable[Bits], kind: s
             f"{kind} needs pyreadstat: pip install 'candor-survey[spss]', or with pipx: pipx inject candor-survey"
             " pyreadstat pandas"
         ) from None
-    _check(reports, survey.width, kind)
+    _check_size(reports, survey.width, kind)
     bits = stored_bits(survey)
-    cells, missing = _cells(survey, reports, rows)
+    cells, missing = _read_cells(survey, reports, rows)
     table = pandas.DataFrame(
         {
             bit.variable: values if absent is None else pandas.arrays.IntegerArray(values, absent)
@@ -58,8 +58,8 @@ def write_statistics(survey: Survey, reports: int, rows: Iterable[Bits], kind: s
         },
         copy=False,
     )
-    labels: dict[str, str | None] = {bit.variable: variable_label(bit, kind) for bit in bits}
-    values: Any = {bit.variable: value_labels(bit, kind) for bit in bits}
+    labels: dict[str, str | None] = {bit.variable: make_variable_label(bit, kind) for bit in bits}
+    values: Any = {bit.variable: make_value_labels(bit, kind) for bit in bits}
     with tempfile.TemporaryDirectory() as folder:  # pyreadstat writes only to a path
         path = Path(folder, f"bits{kind}")
         if kind == ".sav":
@@ -69,7 +69,7 @@ def write_statistics(survey: Survey, reports: int, rows: Iterable[Bits], kind: s
                 file_label=file_label(survey, kind),
                 column_labels=labels,
                 row_compress=True,
-                note=notes(survey),
+                note=make_notes(survey),
                 variable_value_labels=values,
                 variable_measure={bit.variable: "nominal" for bit in bits},
                 variable_format={bit.variable: "F1.0" for bit in bits},
@@ -80,16 +80,16 @@ def write_statistics(survey: Survey, reports: int, rows: Iterable[Bits], kind: s
                 path,
                 file_label=file_label(survey, kind),
                 column_labels=labels,
-                version=STATA,
+                version=STATA_VERSION,
                 variable_value_labels=values,
             )
         with path.open("rb") as source:
             shutil.copyfileobj(source, file)
 
 
-def _cells(survey: Survey, reports: int, rows: Iterable[Bits]) -> tuple[Values, list[Cells | None]]:
+def _read_cells(survey: Survey, reports: int, rows: Iterable[Bits]) -> tuple[Values, list[Cells | None]]:
     """Return a row of values for every bit, and for a bit that can be missing, a row that marks its missing values."""
-    indicators = asked_bits(survey)
+    indicators = find_asked_bits(survey)
     can_be_missing = indicators[:, 0] >= 0
     cells = np.zeros((survey.width, reports), dtype=np.int8)
     missing = np.zeros((np.count_nonzero(can_be_missing), reports), dtype=bool)
@@ -97,21 +97,22 @@ def _cells(survey: Survey, reports: int, rows: Iterable[Bits]) -> tuple[Values, 
     for part in rows:
         bits = np.unpackbits(part, axis=1, count=survey.width)
         cells[:, start : start + len(part)] = bits.T
-        if (absent := missing_cells(indicators, bits)) is not None:
+        if (absent := mark_missing(indicators, bits)) is not None:
             missing[:, start : start + len(part)] = absent[:, can_be_missing].T
         start += len(part)
     masks = iter(missing[:, :start])
     return cells[:, :start], [next(masks) if has_mask else None for has_mask in can_be_missing]
 
 
-def _check(reports: int, width: int, kind: str) -> None:
+def _check_size(reports: int, width: int, kind: str) -> None:
     """Raise ExportError if the format or the memory limit cannot hold the reports, before any of them is read."""
     if kind == ".dta" and width > MOST_VARIABLES:
-        most = count(MOST_VARIABLES)
-        raise ExportError(f"Stata holds {most} variables, and a report has {count(width)} bits: take .parquet")
+        most = format_count(MOST_VARIABLES)
+        raise ExportError(f"Stata holds {most} variables, and a report has {format_count(width)} bits: take .parquet")
     if reports * width > MOST_CELLS:
         raise ExportError(
-            f"{count(reports)} reports of {count(width)} bits are more than the {count(MOST_CELLS)} cells that a {kind}"
+            f"{format_count(reports)} reports of {format_count(width)} bits are more than the "
+            f"{format_count(MOST_CELLS)} cells that a {kind}"
             " file is made of in memory: take .parquet or .csv, which stream"
         )
 
@@ -121,21 +122,21 @@ def file_label(survey: Survey, kind: str) -> str:
     return survey.digest if kind == ".sav" else f"candor sha256 {survey.digest}"
 
 
-def variable_label(bit: Bit, kind: str) -> str:
+def make_variable_label(bit: Bit, kind: str) -> str:
     """Return the column and its questions, shortened to fit, and always the parameters in full."""
     tail = f" [{bit.parameters}]" if bit.parameters else ""
     texts = " / ".join(question.text for question in bit.field.questions)
     max_size = LONGEST_LABEL[kind] - len(tail)
-    return _shortened(f"{bit.column} – {texts}", max_size, in_bytes=kind == ".sav") + tail
+    return _shorten(f"{bit.column} – {texts}", max_size, in_bytes=kind == ".sav") + tail
 
 
-def value_labels(bit: Bit, kind: str) -> dict[int, str]:
+def make_value_labels(bit: Bit, kind: str) -> dict[int, str]:
     """Return the meanings of 0 and 1; for Stata also the published integers of the field."""
     labels = {0: "not sent", 1: "sent"} if bit.parameters else {0: "no", 1: "yes"}
-    return labels | ({INTEGERS_AT: f"(published integers: {integers(bit.field)})"} if kind == ".dta" else {})
+    return labels | ({INTEGERS_VALUE: f"(published integers: {format_integers(bit.field)})"} if kind == ".dta" else {})
 
 
-def notes(survey: Survey) -> list[str]:
+def make_notes(survey: Survey) -> list[str]:
     """Return the notes of a .sav file, in lines of at most 80 characters, because SPSS keeps 80 bytes."""
     lines = [
         f"Candor survey {survey.slug}: noisy bits, randomized on the respondents' devices.",
@@ -144,19 +145,19 @@ def notes(survey: Survey) -> list[str]:
         "Published integers of each field, and its variables:",
     ]
     for field in field_bits(survey):
-        first, last = field.all[0].variable, field.all[-1].variable
-        lines.append(f"{field.name}: {integers(field.field)}; {first}{'' if first == last else f' to {last}'}")
+        first, last = field.all_bits[0].variable, field.all_bits[-1].variable
+        lines.append(f"{field.name}: {format_integers(field.field)}; {first}{'' if first == last else f' to {last}'}")
     return [part for line in lines for part in textwrap.wrap(line, NOTE_BYTES, subsequent_indent="  ")]
 
 
-def _shortened(text: str, room: int, *, in_bytes: bool) -> str:
+def _shorten(text: str, max_size: int, *, in_bytes: bool) -> str:
     """Cut text to a size in bytes or characters, with … at the end if it was cut."""
 
     def size(said: str) -> int:
         return len(said.encode()) if in_bytes else len(said)
 
-    if size(text) <= room:
+    if size(text) <= max_size:
         return text
-    while size(f"{text}…") > room:
+    while size(f"{text}…") > max_size:
         text = text[:-1]
     return f"{text}…"

@@ -14,17 +14,17 @@ from msgspec.structs import replace
 from candor_client.definition import Survey
 from candor_client.question import Question
 from survey_app.estimate.intervals import Coverage, Method, Options
-from survey_app.estimate.quantiles import quantiles
+from survey_app.estimate.quantiles import estimate_quantiles
 from survey_app.estimate.question_estimates import Cell, Estimate, Evidence, evidence_of, family_estimates, joint_cells
 from survey_app.figures import FamilyName, FigureKind
 from survey_app.kinds import kind_of
-from survey_app.results.denominators import Asked, asked_blocks, base, condition
+from survey_app.results.denominators import BlockDraws, count_block_draws, describe_base, describe_condition
 from survey_app.tally import Tally
 
 Totals = Mapping[str, Sequence[Sequence[str]]]  # by question id: sets of labels
 Note = Literal["not enough reports"]
 TOO_FEW: Note = "not enough reports"
-LEAST_LOWERED = 0.01
+SMALLEST_GAP = 0.01
 
 
 class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -163,7 +163,7 @@ class Results(Struct, frozen=True, kw_only=True, omit_defaults=True):
     targets: Targets
     questions: tuple[QuestionPart, ...]
     joint: tuple[JointPart, ...]
-    asked: Asked | None = None
+    asked: BlockDraws | None = None
 
     @property
     def parts(self) -> tuple[QuestionPart | JointPart, ...]:
@@ -171,7 +171,7 @@ class Results(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return *self.questions, *self.joint
 
 
-class Part(Protocol):
+class TablePart(Protocol):
     """A part of a document, with a name and lists of lines."""
 
     @property
@@ -197,15 +197,19 @@ def results(
     for evidence in evidence_of(survey, tally):
         field_questions = evidence.field.questions
         for question in field_questions:
-            part = _question(evidence, question, options, (totals or {}).get(question.id, ()))
+            part = _make_question_part(evidence, question, options, (totals or {}).get(question.id, ()))
             questions[question.id] = replace(
-                part, base=base(survey, evidence.field, question), condition=condition(survey, question)
+                part,
+                base=describe_base(survey, evidence.field, question),
+                condition=describe_condition(survey, question),
             )
         if evidence.field.joint:
             cells = tuple(cell_line(cell) for cell in joint_cells(evidence, field_questions, options))
             names = tuple(question.id for question in field_questions)
-            description = base(survey, evidence.field, *field_questions)
-            joint.append(JointPart(questions=names, estimates=cells, note=note_on(cells), base=description))
+            description = describe_base(survey, evidence.field, *field_questions)
+            joint.append(
+                JointPart(questions=names, estimates=cells, note=missing_estimates_note(cells), base=description)
+            )
     return Results(
         group=group,
         slug=slug,
@@ -218,36 +222,36 @@ def results(
         targets=TARGETS,
         questions=tuple(questions[question.id] for question in survey.questions),
         joint=tuple(joint),
-        asked=asked_blocks(survey, tally),
+        asked=count_block_draws(survey, tally),
     )
 
 
-def _question(
+def _make_question_part(
     evidence: Evidence, question: Question, options: Options, totals: Sequence[Sequence[str]]
 ) -> QuestionPart:
     kind = kind_of(question)
     estimates_by_family = {
         family.name: family_estimates(evidence, question, family, options)
         for family in kind.families(question)
-        if family.name is not FamilyName.ANSWERING or question.show_if
+        if family.name is not FamilyName.RESPONSE_RATE or question.show_if
     }
-    families = [family for labels in totals if (family := kind.total(question, labels))]
+    families = [family for labels in totals if (family := kind.total_family(question, labels))]
     sums = [estimate for family in families for estimate in family_estimates(evidence, question, family, options)]
 
     def lines(*names: FamilyName) -> tuple[Line, ...]:
         return estimate_lines(estimate for name in names for estimate in estimates_by_family.get(name, ()))
 
     estimates = lines(FamilyName.SHARES, FamilyName.MEAN)
-    quartiles = quantiles(question, estimates_by_family.get(FamilyName.CUMULATIVE, ()))
+    quartiles = estimate_quantiles(question, estimates_by_family.get(FamilyName.CUMULATIVE, ()))
     return QuestionPart(
         id=question.id,
         type=question.type,
         epsilon=float(evidence.field.mechanism.epsilon),
         estimates=estimates,
-        note=note_on(estimates),
-        answering=next(iter(lines(FamilyName.ANSWERING)), UNSET),
-        lowered=_lowered(estimates),
-        answered=lines(FamilyName.ANSWERED),
+        note=missing_estimates_note(estimates),
+        answering=next(iter(lines(FamilyName.RESPONSE_RATE)), UNSET),
+        lowered=_display_gap(estimates),
+        answered=lines(FamilyName.AMONG_ANSWERS),
         totals=estimate_lines(sums),
         cumulative=lines(FamilyName.CUMULATIVE),
         quantiles=tuple(
@@ -257,17 +261,17 @@ def _question(
     )
 
 
-def _lowered(lines: Sequence[Line]) -> float:
+def _display_gap(lines: Sequence[Line]) -> float:
     """Return how far the leading share is displayed below its unbiased estimate; 0 if the gap is negligible."""
     shares = [
         (line.unbiased, line.estimate) for line in lines if line.kind == FigureKind.SHARE and line.unbiased is not None
     ]
     unbiased, display = max(shares, default=(0.0, 0.0))
     gap = min(unbiased, 1.0) - display
-    return gap if gap >= LEAST_LOWERED else 0.0
+    return gap if gap >= SMALLEST_GAP else 0.0
 
 
-def note_on(lines: Sequence[Line]) -> Note | UnsetType:
+def missing_estimates_note(lines: Sequence[Line]) -> Note | UnsetType:
     """Return the note for a part without estimates; UNSET if it has some."""
     return UNSET if lines else TOO_FEW
 
@@ -284,8 +288,8 @@ def cell_line(cell: Cell) -> Line:
 
 def _line(estimate: Estimate, *, option: str = "", options: tuple[str, ...] = ()) -> Line:
     """Convert an estimate to a line: NaN becomes null, and an interval is extended to include its estimate."""
-    interval, sample = estimate.interval.reaching(estimate.estimate), estimate.limits.sample
-    sample = sample and sample.reaching(estimate.estimate)
+    interval, sample = estimate.interval.extend_to(estimate.estimate), estimate.limits.sample
+    sample = sample and sample.extend_to(estimate.estimate)
     value = None if math.isnan(estimate.unbiased) else estimate.unbiased
     return Line(
         option=option,
@@ -298,15 +302,15 @@ def _line(estimate: Estimate, *, option: str = "", options: tuple[str, ...] = ()
         unbiased=None if estimate.is_ratio else value,
         raw=value if estimate.is_ratio else UNSET,
         reported=estimate.reported,
-        coverage=interval.label,
+        coverage=interval.coverage,
         sample_low=sample.low if sample else None,
         sample_high=sample.high if sample else None,
-        sample_coverage=sample.label if sample else None,
+        sample_coverage=sample.coverage if sample else None,
         method=interval.method,
     )
 
 
-def table_rows(parts: Iterable[Part]) -> Iterator[tuple[str, str, Line]]:
+def table_rows(parts: Iterable[TablePart]) -> Iterator[tuple[str, str, Line]]:
     """Yield the lines of a document for a flat table, each with the names of its list and of its part."""
     for part in parts:
         for kind, lines in part.lists.items():

@@ -16,7 +16,7 @@ from survey_app.store.records import (
     Link,
     Member,
     Outcome,
-    Published,
+    PublishedSurvey,
     Role,
     Share,
     State,
@@ -27,20 +27,48 @@ from survey_app.store.records import (
     User,
     now,
     state_refusal,
+    ticket_refusal,
     token_id,
-    too_late,
 )
 from survey_app.store.sqlite import SqliteStore
-from survey_app.store.sqlite.tickets import Kept, Mark, TicketFile
+from survey_app.store.sqlite.tickets import KeyRecord, MarkOutcome, TicketFile
 from survey_app.store.steps import STEP
-from survey_app.store.ticket_location import NONE_HERE, open_tickets
-from survey_app.store.versions import any_version, grouped, listed, may_close, opened_version
+from survey_app.store.ticket_location import NO_TICKETS, open_tickets
+from survey_app.store.versions import any_version, group_by_study, list_surveys, may_close, opened_version
 
 __all__ = [
-    "NONE_HERE", "STEP", "Draft", "Event", "Kept", "Key", "Link", "Mark", "Member", "Outcome",
-    "Published", "Role", "Share", "State", "Store", "StoreError", "Submission", "TicketFile", "Token", "Unavailable",
-    "User", "any_version", "grouped", "listed", "may_close", "now", "open_store", "open_tickets", "opened_version",
-    "state_refusal", "token_id", "too_late",
+    "NO_TICKETS",
+    "STEP",
+    "Draft",
+    "Event",
+    "Key",
+    "KeyRecord",
+    "Link",
+    "MarkOutcome",
+    "Member",
+    "Outcome",
+    "PublishedSurvey",
+    "Role",
+    "Share",
+    "State",
+    "Store",
+    "StoreError",
+    "Submission",
+    "TicketFile",
+    "Token",
+    "Unavailable",
+    "User",
+    "any_version",
+    "group_by_study",
+    "list_surveys",
+    "may_close",
+    "now",
+    "open_store",
+    "open_tickets",
+    "opened_version",
+    "state_refusal",
+    "ticket_refusal",
+    "token_id",
 ]  # fmt: skip
 
 

@@ -18,7 +18,7 @@ class Unavailable(Exception):
     """The store cannot write now: disk full, locked or read-only. Nothing was acknowledged."""
 
 
-def too_late(survey: Survey, moment: datetime) -> str | None:
+def ticket_refusal(survey: Survey, moment: datetime) -> str | None:
     """Return why nobody can take a ticket any more, or None while people can.
 
     Tickets are taken before answering begins.
@@ -64,7 +64,7 @@ class Member(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedSurvey:
     """A version of a survey, with the decisions of its owner.
 
     `full` means that it closed because it reached its report limit.
@@ -79,12 +79,12 @@ class Published:
     hold: Hold = Hold.NONE
 
     @property
-    def invited(self) -> bool:
+    def is_by_invitation(self) -> bool:
         """Whether only people with an invitation can answer."""
         return self.survey.tickets is not None
 
     @property
-    def shown_from(self) -> datetime | None:
+    def release_date(self) -> datetime | None:
         """The date from which withheld reports are shown.
 
         None if nothing is withheld, if no date is set, or if the reports will never be shown.
@@ -96,7 +96,7 @@ class Published:
         """The slug of the study if this is one of its groups, otherwise the slug of the survey."""
         return self.survey.study or self.survey.slug
 
-    def at(self, now: datetime) -> State:
+    def state_at(self, now: datetime) -> State:
         """Return the state at a moment: ready before the opening date.
 
         Closing is not read from a clock. The store records it together with the last step.
@@ -128,10 +128,10 @@ class Outcome(StrEnum):
     FULL = "survey_full"
 
 
-def refusal_of(published: Published, moment: datetime) -> Outcome | None:
+def refusal_of(published: PublishedSurvey, moment: datetime) -> Outcome | None:
     """Return why a survey accepts no reports at a moment, or None if it does."""
     tickets = published.survey.tickets
-    if refusal := state_refusal(published.at(moment), full=published.full):
+    if refusal := state_refusal(published.state_at(moment), full=published.full):
         return refusal
     return Outcome.TOO_EARLY if tickets and tickets.opens and moment < tickets.opens else None
 
@@ -178,10 +178,10 @@ class Key(NamedTuple):
         return b"".join(prime.to_bytes(MODULUS_BYTES // 2, "big") for prime in self)
 
     @classmethod
-    def from_bytes(cls, kept: bytes) -> "Key":
+    def from_bytes(cls, data: bytes) -> "Key":
         """Decode a key from the bytes that `to_bytes` returns."""
         half = MODULUS_BYTES // 2
-        return cls(int.from_bytes(kept[:half], "big"), int.from_bytes(kept[half:], "big"))
+        return cls(int.from_bytes(data[:half], "big"), int.from_bytes(data[half:], "big"))
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ class Role(IntEnum):
     OWNER = 3  # shares, deletes, reads the log
 
     @property
-    def said(self) -> Literal["reader", "editor", "owner"]:
+    def label(self) -> Literal["reader", "editor", "owner"]:
         """The name of the role, as it is displayed and stored."""
         match self:
             case Role.READER:
@@ -229,14 +229,14 @@ class Link(NamedTuple):
 
     id: str
     label: str
-    made: date
+    creation_date: date
 
 
 class Token(NamedTuple):
     """An API token, without the secret; the beginning of its hash identifies it."""
 
     id: str
-    made: date
+    creation_date: date
 
 
 class Draft(NamedTuple):

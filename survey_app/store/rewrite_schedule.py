@@ -4,13 +4,13 @@ import time
 from collections.abc import Callable
 from threading import Lock
 
-REST = 50  # the rest is this many times the length of the rewrite, since nobody can write during a rewrite
+REST_FACTOR = 50  # the rest is this many times the length of the rewrite, since nobody can write during a rewrite
 LONGEST_REST = 60.0  # seconds
 
 
-def rest_after(worked: float) -> float:
+def rest_seconds(work_seconds: float) -> float:
     """Return the seconds to rest after a rewrite of so many seconds."""
-    return min(LONGEST_REST, max(1.0, REST * worked))
+    return min(LONGEST_REST, max(1.0, REST_FACTOR * work_seconds))
 
 
 class Disorder:
@@ -26,7 +26,7 @@ class Disorder:
         self._mark: object = None
         self._since = 0.0
 
-    def see(self, mark: object) -> bool:
+    def observe(self, mark: object) -> bool:
         """Record the current mark, None if the database is in order; return whether there is disorder."""
         with self._lock:
             if mark != self._mark:

@@ -11,22 +11,22 @@ from collections.abc import Callable, Sequence
 
 STEP = 20  # the least number of reports by which results advance
 
-ROOM = STEP  # reports that may arrive while an owner decides
+ARRIVAL_MARGIN = STEP  # reports that may arrive while an owner decides
 
 Draw = Callable[[Sequence[bytes], int], list[bytes]]
 _system: Draw = random.SystemRandom().sample
 
 
-def may_have(limit: int, shown: int, groups: int = 1) -> bool:
+def may_reach_limit(limit: int, shown_count: int, groups: int = 1) -> bool:
     """Return whether a survey may already have `limit` reports, or will soon.
 
     The answer reveals nothing, because it depends only on the reports that are shown. Fewer than 2·STEP reports of each
     group are pending.
     """
-    return limit < shown + 2 * STEP * groups + ROOM
+    return limit < shown_count + 2 * STEP * groups + ARRIVAL_MARGIN
 
 
-def stay(pending: Sequence[bytes], *, final: bool, draw: Draw = _system) -> list[bytes]:
+def choose_pending(pending: Sequence[bytes], *, final: bool, draw: Draw = _system) -> list[bytes]:
     """Return the pending ids that stay pending, sorted to hide their order; the others are shown now."""
     if final:
         return sorted(pending) if len(pending) < STEP else []

@@ -16,17 +16,17 @@ import numpy as np
 
 from candor_client.report import ID_BYTES
 from survey_app.store.records import Hold, Submission
-from survey_app.store.steps import STEP, stay
-from survey_app.tally import Counts, Tally, add_bits, rows_of
+from survey_app.store.steps import STEP, choose_pending
+from survey_app.tally import Counts, Tally, add_bits, stack_reports
 
 COLUMNS = "total, counts, shown, shown_counts, pending, batched"
 MARKS = ", ".join("?" * len(COLUMNS.split(", ")))
-HIDDEN = "shown, shown_counts, pending, batched"
+HIDDEN_COLUMNS = "shown, shown_counts, pending, batched"
 
 BitsOf = Callable[[Sequence[bytes]], Iterable[bytes]]  # looks up the stored bits of some ids
 
 
-class Row(NamedTuple):
+class TallyRow(NamedTuple):
     """The values of COLUMNS, as they are stored."""
 
     total: int
@@ -37,41 +37,43 @@ class Row(NamedTuple):
     batched: bytes
 
     @classmethod
-    def empty(cls, width: int) -> "Row":
+    def empty(cls, width: int) -> "TallyRow":
         """Return the tally of no reports."""
         zeros = np.zeros(width, dtype=np.int64).tobytes()
         return cls(0, zeros, 0, zeros, b"", b"")
 
-    def grown(self, arrived: Sequence[Submission], bits_of: BitsOf, *, batch: bool, hold: Hold) -> "Row":
+    def add_reports(self, submissions: Sequence[Submission], bits_of: BitsOf, *, batch: bool, hold: Hold) -> "TallyRow":
         """Return the tally with new reports added, and with all reports shown that may be shown by now.
 
         `bits_of` looks up the bits of earlier reports.
         """
-        counts = counts_of(self.counts)
-        add_bits(counts, rows_of([submission.bits for submission in arrived]))
-        row = self._replace(total=self.total + len(arrived), counts=counts.tobytes())
+        counts = decode_counts(self.counts)
+        add_bits(counts, stack_reports([submission.bits for submission in submissions]))
+        row = self._replace(total=self.total + len(submissions), counts=counts.tobytes())
         if hold is Hold.ALL:
             return row
-        queued = [*ids_of(self.batched if batch else self.pending), *(submission.id for submission in arrived)]
-        remaining = sorted(queued) if hold is Hold.REST else stay(queued, final=False)
+        queued = [*split_ids(self.batched if batch else self.pending), *(submission.id for submission in submissions)]
+        remaining = sorted(queued) if hold is Hold.REST else choose_pending(queued, final=False)
         queue = b"".join(remaining)
         row = row._replace(batched=queue) if batch else row._replace(pending=queue)
         if len(remaining) == len(queued):
             return row
-        new_bits = {submission.id: submission.bits for submission in arrived}
-        return row._showing(lambda ids: _known(ids, new_bits, bits_of))
+        new_bits = {submission.id: submission.bits for submission in submissions}
+        return row._show_unqueued(lambda ids: _look_up_bits(ids, new_bits, bits_of))
 
-    def finished(self, bits_of: BitsOf) -> "Row":
+    def finish(self, bits_of: BitsOf) -> "TallyRow":
         """Return the tally after the last step.
 
         Each queue is shown if it holds at least a step, and otherwise never.
         """
-        pending, batched = (b"".join(stay(ids_of(queue), final=True)) for queue in (self.pending, self.batched))
+        pending, batched = (
+            b"".join(choose_pending(split_ids(queue), final=True)) for queue in (self.pending, self.batched)
+        )
         if (pending, batched) == (self.pending, self.batched):
             return self
-        return self._replace(pending=pending, batched=batched)._showing(bits_of)
+        return self._replace(pending=pending, batched=batched)._show_unqueued(bits_of)
 
-    def revealed(self) -> "Row":
+    def reveal(self) -> "TallyRow":
         """Return the tally of a survey whose withheld reports are shown now.
 
         They are all shown if they are at least a step, and otherwise none.
@@ -80,32 +82,32 @@ class Row(NamedTuple):
             return self
         return self._replace(shown=self.total, shown_counts=self.counts, pending=b"", batched=b"")
 
-    def _showing(self, bits_of: BitsOf) -> "Row":
+    def _show_unqueued(self, bits_of: BitsOf) -> "TallyRow":
         """Return the tally with all reports shown that are outside the queues."""
-        ids = ids_of(self.pending + self.batched)
-        counts = counts_of(self.counts)
+        ids = split_ids(self.pending + self.batched)
+        counts = decode_counts(self.counts)
         hidden = np.zeros_like(counts)
         if ids:
-            add_bits(hidden, rows_of(list(bits_of(ids))))
+            add_bits(hidden, stack_reports(list(bits_of(ids))))
         return self._replace(shown=self.total - len(ids), shown_counts=(counts - hidden).tobytes())
 
 
-def _known(ids: Sequence[bytes], here: dict[bytes, bytes], bits_of: BitsOf) -> list[bytes]:
+def _look_up_bits(ids: Sequence[bytes], new_bits: dict[bytes, bytes], bits_of: BitsOf) -> list[bytes]:
     """Return the bits of some ids, from the new reports or from earlier ones."""
-    earlier = [id for id in ids if id not in here]
-    return [*(here[id] for id in ids if id in here), *(bits_of(earlier) if earlier else ())]
+    earlier = [id for id in ids if id not in new_bits]
+    return [*(new_bits[id] for id in ids if id in new_bits), *(bits_of(earlier) if earlier else ())]
 
 
-def merged(rows: Sequence[Row]) -> Row:
+def merge_shards(rows: Sequence[TallyRow]) -> TallyRow:
     """Return the shards of a survey merged into one tally."""
     totals, counts, shown_totals, shown_counts, pending, batched = zip(*rows, strict=True)
-    return Row(
+    return TallyRow(
         sum(totals),
         _sum(counts).tobytes(),
         sum(shown_totals),
         _sum(shown_counts).tobytes(),
-        b"".join(sorted(id for part in pending for id in ids_of(part))),
-        b"".join(sorted(id for part in batched for id in ids_of(part))),
+        b"".join(sorted(id for part in pending for id in split_ids(part))),
+        b"".join(sorted(id for part in batched for id in split_ids(part))),
     )
 
 
@@ -118,19 +120,19 @@ def hidden_ids(rows: Sequence[tuple[int, bytes, bytes, bytes]]) -> frozenset[byt
     """Return the ids that no reader may see, from rows of HIDDEN_COLUMNS; None if all are hidden."""
     if not any(row[0] for row in rows):
         return None
-    return frozenset(id for row in rows for queue in row[2:] for id in ids_of(queue))
+    return frozenset(id for row in rows for queue in row[2:] for id in split_ids(queue))
 
 
 def _sum(parts: Sequence[bytes]) -> Counts:
-    total: Counts = np.sum([counts_of(part) for part in parts], axis=0, dtype=np.int64)
+    total: Counts = np.sum([decode_counts(part) for part in parts], axis=0, dtype=np.int64)
     return total
 
 
-def ids_of(blob: bytes) -> list[bytes]:
+def split_ids(blob: bytes) -> list[bytes]:
     """Split concatenated ids."""
     return [blob[i : i + ID_BYTES] for i in range(0, len(blob), ID_BYTES)]
 
 
-def counts_of(blob: bytes) -> Counts:
+def decode_counts(blob: bytes) -> Counts:
     """Decode stored counts."""
     return np.frombuffer(blob, dtype=np.int64).copy()

@@ -5,12 +5,18 @@ from datetime import datetime, timedelta
 
 from candor_client.definition import Survey
 from survey_app.authoring.terms import Terms
-from survey_app.authoring.timestamps import spelled
-from survey_app.store.records import Published, State, StoreError
+from survey_app.authoring.timestamps import format_timestamp
+from survey_app.store.records import PublishedSurvey, State, StoreError
 
-SHOWN_AFTER = timedelta(days=28)  # from opening to `closes` for a survey by invitation, unless its author wrote a date
-SHOWN_AT_LEAST_AFTER = timedelta(days=1)
-AFTER_CLOSING = {"public": "results", "deletes": "deletes", "size": "size"}  # the mutable terms of a closed survey
+DEFAULT_DURATION = timedelta(
+    days=28
+)  # from opening to `closes` for a survey by invitation, unless its author wrote a date
+SHORTEST_DURATION = timedelta(days=1)
+MUTABLE_AFTER_CLOSING = {
+    "public": "results",
+    "deletes": "deletes",
+    "size": "size",
+}  # the mutable terms of a closed survey
 
 
 def check_terms(survey: Survey, terms: Terms, moment: datetime) -> None:
@@ -37,12 +43,12 @@ def opening_terms(survey: Survey, terms: Terms, moment: datetime) -> Terms:
         return terms
     begins = max(filter(None, (moment, terms.opens, survey.tickets.opens)))
     if terms.closes is None:
-        terms = replace(terms, closes=begins.replace(second=0, microsecond=0) + SHOWN_AFTER)
+        terms = replace(terms, closes=begins.replace(second=0, microsecond=0) + DEFAULT_DURATION)
         if terms.fault:
             raise StoreError(
                 f"{survey.slug} closes 28 days after it opens unless closes is written; deletes is earlier"
             )
-    elif terms.closes < begins + SHOWN_AT_LEAST_AFTER:
+    elif terms.closes < begins + SHORTEST_DURATION:
         raise StoreError(
             f"{survey.slug} is by invitation: its results are shown at closes, at least a day after it opens; "
             "set a later closes"
@@ -50,29 +56,29 @@ def opening_terms(survey: Survey, terms: Terms, moment: datetime) -> Terms:
     return terms
 
 
-def check_change(before: Published, terms: Terms, moment: datetime, *, final: bool) -> None:
+def check_change(before: PublishedSurvey, terms: Terms, moment: datetime, *, final: bool) -> None:
     """Raise StoreError for changes that a survey does not accept in its state."""
     old, slug, waits = before.terms, before.survey.slug, before.hold.waits
     if final or before.state is State.CLOSED:
         undated = waits and old.closes is None  # from before 0.9: without a date its results would never be shown
-        allowed = replace(old, **{name: getattr(terms, name) for name in AFTER_CLOSING})
+        allowed = replace(old, **{name: getattr(terms, name) for name in MUTABLE_AFTER_CLOSING})
         if undated:
             allowed = replace(allowed, closes=terms.closes)
         if terms != allowed:
-            raise StoreError(f"{slug} is closed: only {', '.join(AFTER_CLOSING.values())} can be changed")
+            raise StoreError(f"{slug} is closed: only {', '.join(MUTABLE_AFTER_CLOSING.values())} can be changed")
     if not waits or before.state is State.READY or (terms.opens, terms.closes) == (old.opens, old.closes):
         return
     if old.closes and (terms.closes is None or terms.closes < old.closes):
         raise StoreError(f"{slug} is by invitation: the date at which its results are shown can only be moved later")
     begins = moment if old.closes is None else terms.opens
-    if terms.closes and begins and terms.closes < begins + SHOWN_AT_LEAST_AFTER:
+    if terms.closes and begins and terms.closes < begins + SHORTEST_DURATION:
         raise StoreError(
             f"{slug} is by invitation: its results are shown at closes, at least a day after "
             f"{'now' if old.closes is None else 'it opens'}"
         )
 
 
-def changed(old: Terms, new: Terms) -> list[str]:
+def describe_changes(old: Terms, new: Terms) -> list[str]:
     """Describe the changes of terms, one text each, for the log."""
     changes = []
     if old.public != new.public:
@@ -80,6 +86,6 @@ def changed(old: Terms, new: Terms) -> list[str]:
     for name in ("opens", "closes", "max_reports", "deletes", "size"):
         value = getattr(new, name)
         if value != getattr(old, name):
-            text = spelled(value) if isinstance(value, datetime) else value
+            text = format_timestamp(value) if isinstance(value, datetime) else value
             changes.append(f"{name} {'none' if text is None else text}")
     return changes

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from survey_app.store.protocol import Store
 from survey_app.store.records import Key, StoreError
-from survey_app.store.sqlite.tickets import Kept, TicketFile
+from survey_app.store.sqlite.tickets import KeyRecord, TicketFile
 
-NONE_HERE = (
+NO_TICKETS = (
     "this server gives out no tickets: with PostgreSQL they are kept in a file of one server. Name it there with "
     "CANDOR_TICKETS and let the proxy send /api/surveys/*/tickets to that server, or let another issuer invite"
 )
@@ -21,7 +21,7 @@ NONE_HERE = (
 class NoTickets(TicketFile):
     """A stand-in for the ticket file on servers that have none; it stores nothing."""
 
-    here = False
+    is_available = False
 
     def __init__(self) -> None:
         super().__init__(Path("/nonexistent"))
@@ -30,23 +30,23 @@ class NoTickets(TicketFile):
         """Do nothing: there are no tables to create."""
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def lock(self) -> Iterator[None]:
         """Do nothing: there is no file that others could change."""
         yield
 
     def add_key(self, slug: str, key: Key, digest: str | None = None) -> None:
         """Raise StoreError."""
-        raise StoreError(NONE_HERE)
+        raise StoreError(NO_TICKETS)
 
     def invite(self, slug: str, hashes: Sequence[bytes]) -> None:
         """Raise StoreError."""
-        raise StoreError(NONE_HERE)
+        raise StoreError(NO_TICKETS)
 
-    def private(self, digest: str) -> tuple[int, Key] | None:
+    def private_key(self, digest: str) -> tuple[int, Key] | None:
         """Raise StoreError: the key may be on another server."""
-        raise StoreError(NONE_HERE)
+        raise StoreError(NO_TICKETS)
 
-    def living(self, slug: str | None = None) -> list[Kept]:
+    def active_keys(self, slug: str | None = None) -> list[KeyRecord]:
         """Return no keys."""
         return []
 
@@ -57,18 +57,18 @@ class NoTickets(TicketFile):
     def drop_key(self, digest: str) -> None:
         """Do nothing: there is no key."""
 
-    def invited(self, digest: str) -> dict[bytes, bool]:
+    def invitations(self, digest: str) -> dict[bytes, bool]:
         """Raise StoreError: the invitations are on another server."""
-        raise StoreError(NONE_HERE)
+        raise StoreError(NO_TICKETS)
 
-    def count(self, digest: str) -> tuple[int, int]:
+    def count_invitations(self, digest: str) -> tuple[int, int]:
         """Raise StoreError: the invitations are on another server."""
-        raise StoreError(NONE_HERE)
+        raise StoreError(NO_TICKETS)
 
 
 def open_tickets(store: Store) -> TicketFile:
     """Return the ticket file of a store, created if needed; or a stand-in if this server has none."""
-    path = store.beside("tickets")
+    path = store.sidecar_path("tickets")
     file = TicketFile(path) if path else NoTickets()
     file.migrate()
     return file

@@ -22,15 +22,15 @@ from survey_app.store.records import StoreError
 from survey_app.store.sql.contents import TABLES, TALLIES, Contents
 from survey_app.store.sql.dialect import Connection
 from survey_app.store.sqlite import SqliteStore
-from survey_app.store.sqlite.database import files_beside
-from survey_app.store.tally_row import counts_of
-from survey_app.tally import add_bits, rows_of
+from survey_app.store.sqlite.database import sidecar_files
+from survey_app.store.tally_row import decode_counts
+from survey_app.tally import add_bits, stack_reports
 
 Progress = Callable[[int], None]
-Seals = dict[str, tuple[int, str]]  # the number of rows and the digest of each table
+Digests = dict[str, tuple[int, str]]  # the number of rows and the digest of each table
 
 
-class _Seal:
+class _TableDigest:
     def __init__(self) -> None:
         self.count, self._hash = 0, hashlib.sha256()
 
@@ -39,45 +39,45 @@ class _Seal:
             self._hash.update(msgspec.msgpack.encode(row))
             self.count += 1
 
-    def made(self) -> tuple[int, str]:
+    def result(self) -> tuple[int, str]:
         return self.count, self._hash.hexdigest()
 
 
-def copy(source: Contents, target: Contents, identity: bytes, progress: Progress = lambda _: None) -> Seals:
+def copy_store(source: Contents, target: Contents, identity: bytes, progress: Progress = lambda _: None) -> Digests:
     """Copy everything, and return the digests of the copied tables.
 
     Raise StoreError if the target holds other data, or is not equal at the end.
     """
-    with source.frozen() as connection:
+    with source.read_transaction() as connection:
         if _is_equal(source, connection, target, progress):
-            return seals(target, progress)
+            return compute_digests(target, progress)
         target.begin_copy(identity)
         for table in (*TABLES, TALLIES):
             for rows in source.rows(connection, table):
-                target.put(table, rows)
+                target.insert_rows(table, rows)
         surveys = _surveys(source, connection)
-        target.make_room(list(surveys))
+        target.prepare_reports(list(surveys))
         for survey in surveys:
             after = b""
             for reports in source.reports(connection, survey):
-                target.put_reports(survey, after, reports)
+                target.insert_reports(survey, after, reports)
                 after = reports[-1][0]
                 progress(len(reports))
-        expected = _sealed(source, connection, progress)
-    actual = seals(target, progress)
+        expected = _compute_digests(source, connection, progress)
+    actual = compute_digests(target, progress)
     if different := sorted(name for name in expected.keys() | actual.keys() if expected.get(name) != actual.get(name)):
         raise StoreError(f"the copy differs from its source in {', '.join(different)}; nothing may be served from it")
     target.end_copy()
     return actual
 
 
-def seals(store: Contents, progress: Progress = lambda _: None) -> Seals:
+def compute_digests(store: Contents, progress: Progress = lambda _: None) -> Digests:
     """Return the digest of each table in a store, after recounting all reports.
 
     Raise StoreError if a tally is wrong.
     """
-    with store.frozen() as connection:
-        return _sealed(store, connection, progress)
+    with store.read_transaction() as connection:
+        return _compute_digests(store, connection, progress)
 
 
 def identity_of(secret: bytes) -> bytes:
@@ -85,17 +85,17 @@ def identity_of(secret: bytes) -> bytes:
     return hashlib.sha256(b"candor copy" + secret).digest()
 
 
-def backup(store: Contents, identity: bytes, file: Path, progress: Progress = lambda _: None) -> Seals:
+def backup(store: Contents, identity: bytes, file: Path, progress: Progress = lambda _: None) -> Digests:
     """Copy a store to a new SQLite file, which appears under its name when it is complete."""
     store.tidy(now=True)
     partial = file.with_name(f"{file.name}.partial")
-    files = [partial, *files_beside(partial)]
+    files = [partial, *sidecar_files(partial)]
     for path in files:
         path.unlink(missing_ok=True)
     target = SqliteStore(partial)
     try:
         target.migrate()
-        digests = copy(store, target, identity, progress)
+        digests = copy_store(store, target, identity, progress)
         target.close()
         os.replace(partial, file)
         handle = os.open(file.parent, os.O_RDONLY)
@@ -108,18 +108,18 @@ def backup(store: Contents, identity: bytes, file: Path, progress: Progress = la
     return digests
 
 
-def count(store: Contents) -> int:
+def count_reports(store: Contents) -> int:
     """Return the number of reports in a store."""
-    with store.frozen() as connection:
+    with store.read_transaction() as connection:
         return sum(row[1] for rows in store.rows(connection, TALLIES) for row in rows)
 
 
-def keyless(store: Contents) -> list[str]:
+def slugs_with_local_keys(store: Contents) -> list[str]:
     """Return the slugs of running surveys whose tickets are signed with a key of this server.
 
     No copy has those keys.
     """
-    with store.frozen() as connection:
+    with store.read_transaction() as connection:
         final = {row[0] for rows in store.rows(connection, TALLIES) for row in rows if row[-1]}
         surveys = {key: survey for key, survey in _surveys(store, connection).items() if key not in final}
     return sorted({survey.slug for survey in surveys.values() if survey.tickets and not survey.tickets.issuer})
@@ -134,35 +134,35 @@ def _surveys(store: Contents, connection: Connection) -> dict[int, Survey]:
 def _is_equal(source: Contents, connection: Connection, target: Contents, progress: Progress) -> bool:
     """Return whether the target is already a complete and equal copy."""
     try:
-        target.check_whole()
+        target.check_complete()
     except StoreError:
         return False
-    with target.frozen() as target_connection:
+    with target.read_transaction() as target_connection:
         if not any(True for _ in target.rows(target_connection, "users")):
             return False
-        return _sealed(source, connection, progress) == _sealed(target, target_connection, progress)
+        return _compute_digests(source, connection, progress) == _compute_digests(target, target_connection, progress)
 
 
-def _sealed(store: Contents, connection: Connection, progress: Progress) -> Seals:
+def _compute_digests(store: Contents, connection: Connection, progress: Progress) -> Digests:
     digests = {}
     tallies: dict[int, tuple[int, bytes]] = {}
     for table in (*TABLES, TALLIES):
-        digest = _Seal()
+        digest = _TableDigest()
         for rows in store.rows(connection, table):
             digest.add(rows)
             if table == TALLIES:
                 tallies |= {row[0]: (row[1], bytes(row[2])) for row in rows}
-        digests[table] = digest.made()
+        digests[table] = digest.result()
     for key, survey in _surveys(store, connection).items():
-        digest, counts = _Seal(), np.zeros(survey.width, dtype=np.int64)
+        digest, counts = _TableDigest(), np.zeros(survey.width, dtype=np.int64)
         for reports in store.reports(connection, key):
             digest.add(reports)
-            add_bits(counts, rows_of([bits for _, bits in reports]))
+            add_bits(counts, stack_reports([bits for _, bits in reports]))
             progress(len(reports))
         total, stored_counts = tallies[key]
-        if total != digest.count or not np.array_equal(counts, counts_of(stored_counts)):
+        if total != digest.count or not np.array_equal(counts, decode_counts(stored_counts)):
             raise StoreError(
                 f"the tally of {survey.slug} differs from a recount: run candor survey check {survey.slug}"
             )
-        digests[f"reports to {survey.slug} {survey.digest[:8]}"] = digest.made()
+        digests[f"reports to {survey.slug} {survey.digest[:8]}"] = digest.result()
     return digests

@@ -7,39 +7,39 @@ once in lists.
 from collections.abc import Iterable, Sequence
 
 from survey_app.store.protocol import Store
-from survey_app.store.records import Published, State
-from survey_app.store.steps import may_have
+from survey_app.store.records import PublishedSurvey, State
+from survey_app.store.steps import may_reach_limit
 
 
-def opened_version(store: Store, slug: str, digest: str | None = None) -> Published | None:
+def opened_version(store: Store, slug: str, digest: str | None = None) -> PublishedSurvey | None:
     """Return the version with this digest, or the newest version.
 
     Return None if there is none, or if it was never opened.
     """
-    current = store.current(slug)
+    current = store.current_key_and_digest(slug)
     chosen = digest or (current and current[1])
     published = store.version(slug, chosen) if chosen else None
     return published if published and published.state is not State.READY else None
 
 
-def any_version(store: Store, slug: str, digest: str | None = None) -> Published | None:
+def any_version(store: Store, slug: str, digest: str | None = None) -> PublishedSurvey | None:
     """Return the version with this digest, or the newest that was opened.
 
     A version that was never opened is returned only if there is no other.
     """
-    current = store.current(slug)
+    current = store.current_key_and_digest(slug)
     chosen = digest or (current and current[1])
-    return store.version(slug, chosen) if chosen else store.newest(slug)
+    return store.version(slug, chosen) if chosen else store.newest_version(slug)
 
 
-def listed(store: Store, owner: int | None = None) -> list[list[Published]]:
+def list_surveys(store: Store, owner: int | None = None) -> list[list[PublishedSurvey]]:
     """Return every survey, and every study with its groups, of all owners or of one, sorted by slug."""
-    return grouped(store, store.surveys(owner))
+    return group_by_study(store, store.surveys(owner))
 
 
-def grouped(store: Store, surveys: Iterable[Published]) -> list[list[Published]]:
+def group_by_study(store: Store, surveys: Iterable[PublishedSurvey]) -> list[list[PublishedSurvey]]:
     """Group surveys by study; a survey that belongs to no study is a group of its own."""
-    groups: dict[str, list[Published]] = {}
+    groups: dict[str, list[PublishedSurvey]] = {}
     for published in surveys:
         name = published.name
         if name not in groups:
@@ -47,7 +47,7 @@ def grouped(store: Store, surveys: Iterable[Published]) -> list[list[Published]]
     return [groups[name] for name in sorted(groups)]
 
 
-def may_close(store: Store, groups: Sequence[Published], most: int) -> bool:
+def may_close(store: Store, groups: Sequence[PublishedSurvey], most: int) -> bool:
     """Return whether a new report limit may close a survey, or all groups of a study, at once.
 
     A limit that is raised cannot.
@@ -55,4 +55,4 @@ def may_close(store: Store, groups: Sequence[Published], most: int) -> bool:
     old_limit = groups[0].terms.max_reports
     if groups[0].state not in (State.OPEN, State.PAUSED) or (old_limit is not None and most >= old_limit):
         return False
-    return may_have(most, sum(store.snapshot(group).reports for group in groups), len(groups))
+    return may_reach_limit(most, sum(store.snapshot(group).reports for group in groups), len(groups))

@@ -13,11 +13,11 @@ from flask import Flask, Response, current_app, request
 from flask_login import current_user
 
 from candor_client.canonical import NAME
-from survey_app.accounts import secret_hash
+from survey_app.accounts import hash_secret
 from survey_app.estimate.contingency import PairError
 from survey_app.languages import numbers
 from survey_app.problems import Problem
-from survey_app.store import Published, Role, State, Store, TicketFile, User, any_version, opened_version
+from survey_app.store import PublishedSurvey, Role, State, Store, TicketFile, User, any_version, opened_version
 
 MOST_SCANNED, MOST_SCANNED_FOR_ANYONE = 1_000_000, 100_000
 BEARER = re.compile(r"(?i:bearer) ([A-Za-z0-9_-]{20,200})")
@@ -44,7 +44,7 @@ def tickets() -> TicketFile:
     return file
 
 
-def visible(slug: str) -> Published:
+def find_visible(slug: str) -> PublishedSurvey:
     """Return the newest opened version of a survey. Raise Problem if there is none."""
     published = opened_version(store(), slug)
     if published is None:
@@ -52,33 +52,33 @@ def visible(slug: str) -> Published:
     return published
 
 
-def study(slug: str) -> list[Published]:
+def find_groups(slug: str) -> list[PublishedSurvey]:
     """Return the opened groups of a study in their order; an empty list if the slug names no study."""
     return [group for group in store().study(slug) if group.state is not State.READY]
 
 
-def account_of(kept: Store, header: str | None) -> User | None:
+def find_account(accounts: Store, header: str | None) -> User | None:
     """Return the account whose token a header carries, or None without a header. Raise Problem for an unknown token."""
     if header is None:
         return None
     match = BEARER.fullmatch(header)
-    user = match and kept.user_of_token(secret_hash(match[1]))
+    user = match and accounts.user_of_token(hash_secret(match[1]))
     if not user:
         raise Problem("unauthorized", "The token is not known, or its account is disabled.")
     return user
 
 
-def bearer() -> User | None:
+def token_account() -> User | None:
     """Return the account whose token the request carries, or None. Raise Problem if the token is unknown."""
-    return account_of(store(), request.headers.get("Authorization"))
+    return find_account(store(), request.headers.get("Authorization"))
 
 
-def holder() -> User:
+def require_token_account() -> User:
     """Return the account whose token the request carries. Raise Problem if the request carries no token.
 
     A session does not authorize a script, because another site could ride on it.
     """
-    user = bearer()
+    user = token_account()
     if user is None:
         raise Problem("unauthorized", "This needs a token, in the header Authorization: Bearer …")
     return user
@@ -86,21 +86,21 @@ def holder() -> User:
 
 def reader() -> User | None:
     """Return the account of the reader, by token or session; None without an account."""
-    return bearer() or (current_user.user if current_user.is_authenticated else None)
+    return token_account() or (current_user.user if current_user.is_authenticated else None)
 
 
-def role_of(user: User | None, published: Published) -> Role | None:
+def role_of(user: User | None, published: PublishedSurvey) -> Role | None:
     """Return the role of an account in a survey; None for a stranger or without an account."""
     return store().role_of(user, published) if user else None
 
 
-def may(user: User | None, published: Published, least: Role) -> bool:
+def has_role(user: User | None, published: PublishedSurvey, least: Role) -> bool:
     """Return whether an account has at least the role `least` in a survey."""
     role = role_of(user, published)
     return role is not None and role >= least
 
 
-def require(user: User | None, published: Published, least: Role) -> Published:
+def require(user: User | None, published: PublishedSurvey, least: Role) -> PublishedSurvey:
     """Return the survey if the account has at least the role `least`. Raise Problem otherwise."""
     role = role_of(user, published)
     if user is None:
@@ -108,11 +108,11 @@ def require(user: User | None, published: Published, least: Role) -> Published:
     if role is None:
         raise Problem("forbidden", "This survey belongs to another account, and is not shared with yours.")
     if role < least:
-        raise Problem("forbidden", f"This survey is shared with you as {role.said}; this is for its {least.said}.")
+        raise Problem("forbidden", f"This survey is shared with you as {role.label}; this is for its {least.label}.")
     return published
 
 
-def managed(slug: str, least: Role, user: User, digest: str | None = None) -> Published:
+def find_managed(slug: str, least: Role, user: User, digest: str | None = None) -> PublishedSurvey:
     """Return the survey to manage: the version with this digest, or the version that collects. Raise Problem otherwise.
 
     For a study this is its first group: an action on one group is an action on all of them. To strangers, a survey that
@@ -131,7 +131,7 @@ def link_cookie(name: str) -> str:
     return f"candor_link_{name}"
 
 
-def is_linked(published: Published) -> bool:
+def is_linked(published: PublishedSurvey) -> bool:
     """Return whether this request is for a page of results and carries a valid link to the results of a survey.
 
     Raise Problem if the link is no longer valid, so that nobody is asked for a password they never had.
@@ -139,35 +139,35 @@ def is_linked(published: Published) -> bool:
     secret = request.cookies.get(link_cookie(published.name))
     if secret is None or not request.path.startswith(RESULTS):
         return False
-    target = store().link_opens(secret_hash(secret)) if SECRET.fullmatch(secret) else None
+    target = store().link_target(hash_secret(secret)) if SECRET.fullmatch(secret) else None
     if target is None or not hmac.compare_digest(target, published.name):
         raise Problem("not_found", WITHDRAWN)
     return True
 
 
-def owner() -> int:
+def owner_key() -> int:
     """Return the key of the signed-in account, whose console this is."""
     key: int = current_user.user.key
     return key
 
 
-def version(slug: str) -> Published:
+def requested_version(slug: str) -> PublishedSurvey:
     """Return the version that ?digest= names, or the newest. Raise Problem if there is none."""
     digest = request.args.get("digest")
     if not digest:
-        return visible(slug)
+        return find_visible(slug)
     published = opened_version(store(), slug, digest)
     if published is None:
         raise Problem("not_found", "There is no such version of the survey.")
     return published
 
 
-def readable(published: Published) -> Published:
+def require_readable(published: PublishedSurvey) -> PublishedSurvey:
     """Return the survey if this request may see its results. Raise Problem otherwise."""
     if published.terms.public:
         return published
     user = reader()
-    if may(user, published, Role.READER) or is_linked(published):
+    if has_role(user, published, Role.READER) or is_linked(published):
         return published
     if user is None:
         raise Problem("unauthorized", "These results are private.")
@@ -175,15 +175,16 @@ def readable(published: Published) -> Published:
 
 
 def check_scan(
-    published: Published, reports: int, command: str = "crosstab", refuse: type[Exception] = PairError
+    published: PublishedSurvey, reports: int, command: str = "crosstab", error_class: type[Exception] = PairError
 ) -> None:
     """Raise `error_class` if there are too many reports to read for a page, because reading very many takes seconds.
 
     Accounts with a role may read more reports than anybody else. Beyond that, only the command reads them.
     """
-    if reports > (MOST_SCANNED if may(reader(), published, Role.READER) else MOST_SCANNED_FOR_ANYONE):
-        raise refuse(
-            f"{numbers.count(reports)} reports are too many to read for a page; the command candor {command} does it"
+    if reports > (MOST_SCANNED if has_role(reader(), published, Role.READER) else MOST_SCANNED_FOR_ANYONE):
+        raise error_class(
+            f"{numbers.format_count(reports)} reports are too many to read for a page; the command candor "
+            f"{command} does it"
         )
 
 

@@ -15,26 +15,35 @@ from survey_app.collect.intake import (
     Intake,
     Reply,
     check_length,
-    reply,
+    make_reply,
 )
 from survey_app.estimate.contingency import PairError
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.regression import FitError
-from survey_app.invitations.codes import counted
-from survey_app.invitations.issuing import LARGEST_REQUEST, Desk, ticket_reply
+from survey_app.invitations.codes import add_invitation_counts
+from survey_app.invitations.issuing import LARGEST_REQUEST, TicketIssuer, make_ticket_reply
 from survey_app.problems import Problem
 from survey_app.results.group_document import Study
 from survey_app.results.survey_document import Results
 from survey_app.store import Role
-from survey_app.web.access import holder, readable, require, store, study, tickets, version, visible
-from survey_app.web.metrics import EXPOSITION, exposition
-from survey_app.web.openapi import document
+from survey_app.web.access import (
+    find_groups,
+    find_visible,
+    requested_version,
+    require,
+    require_readable,
+    require_token_account,
+    store,
+    tickets,
+)
+from survey_app.web.metrics import EXPOSITION, render_metrics
+from survey_app.web.openapi import openapi_document
 from survey_app.web.results.crosstab_view import read_crosstab
-from survey_app.web.results.query_options import read_options, refusal
+from survey_app.web.results.query_options import parse_options, problem_of_choices
 from survey_app.web.results.regression_view import read_regression
 from survey_app.web.results.results_cache import Snapshot
-from survey_app.web.results.results_cache import document as kept_results
-from survey_app.web.results.study_page import ReadStudy
+from survey_app.web.results.results_cache import cached_results as kept_results
+from survey_app.web.results.study_page import StudyRequest
 
 blueprint = Blueprint("api", __name__)
 UNTIDY_SECONDS = 10.0  # for which the order of reports may remain readable on disk before /healthz reports it
@@ -43,7 +52,7 @@ UNTIDY_SECONDS = 10.0  # for which the order of reports may remain readable on d
 @blueprint.get("/api/surveys/<slug>", provide_automatic_options=False)
 def definition(slug: str) -> Response:
     """Return the canonical definition, byte for byte, with its digest as the ETag."""
-    published = version(slug)
+    published = requested_version(slug)
     response = Response(published.survey.source, content_type="application/json")
     response.set_etag(published.survey.digest)
     for name, value in RESPONDENT_HEADERS:
@@ -71,35 +80,37 @@ def report(slug: str) -> Response:
         intake.limit(request.remote_addr or "")
         check_length(request.headers.get("Content-Length"), LARGEST_REPORT)
         body = request.stream.read(LARGEST_REPORT + 1)
-        future = intake.take(slug, body)
-        return _sent(reply(future.result(timeout=WAIT_SECONDS)))
+        future = intake.accept(slug, body)
+        return _respond(make_reply(future.result(timeout=WAIT_SECONDS)))
     except Exception as error:  # a Problem or not, it ends in a problem document
-        return _sent(reply(error))
+        return _respond(make_reply(error))
 
 
 @blueprint.post("/api/surveys/<slug>/tickets", provide_automatic_options=False)
 def ticket(slug: str) -> Response:
     """Return a blind signature for an invitation, under a WSGI server."""
     intake: Intake = current_app.extensions["candor_intake"]
-    desk: Desk = current_app.extensions["candor_desk"]
+    desk: TicketIssuer = current_app.extensions["candor_desk"]
     try:
         intake.limit(request.remote_addr or "")
         check_length(request.headers.get("Content-Length"), LARGEST_REQUEST)
         body = request.stream.read(LARGEST_REQUEST + 1)
-        future = desk.take(slug, request.headers.get("Candor-Invitation"), body)
-        return _sent(ticket_reply(future.result(timeout=WAIT_SECONDS)))
+        future = desk.issue(slug, request.headers.get("Candor-Invitation"), body)
+        return _respond(make_ticket_reply(future.result(timeout=WAIT_SECONDS)))
     except Exception as error:  # a Problem or not, it ends in a problem document
-        return _sent(ticket_reply(error))
+        return _respond(make_ticket_reply(error))
 
 
-def _sent(sent: Reply) -> Response:
-    return Response(sent.body, sent.status, [*RESPONDENT_HEADERS, *sent.headers], content_type=sent.content_type)
+def _respond(answer: Reply) -> Response:
+    return Response(
+        answer.body, answer.status, [*RESPONDENT_HEADERS, *answer.headers], content_type=answer.content_type
+    )
 
 
 @blueprint.post("/api/surveys/<slug>/reports/batch")
 def batch(slug: str) -> Response:
     """Store many reports of the owner at once, one JSON object per line."""
-    require(holder(), visible(slug), Role.OWNER)
+    require(require_token_account(), find_visible(slug), Role.OWNER)
     return jsonify(read_batch(store(), slug, request.get_data(cache=False)))
 
 
@@ -109,40 +120,41 @@ def survey_results(slug: str) -> Response:
 
     They are public, or for an account that has a role.
     """
-    if groups := study(slug):
-        study_request = ReadStudy.of(groups)
+    if groups := find_groups(slug):
+        study_request = StudyRequest.of(groups)
         study_request.check()
         study_results = study_request.document
         parts = tuple(
-            counted(part, store(), tickets(), group) for part, group in zip(study_results.groups, groups, strict=True)
+            add_invitation_counts(part, store(), tickets(), group)
+            for part, group in zip(study_results.groups, groups, strict=True)
         )
         results: Results | Study = structs.replace(study_results, groups=parts)
     else:
-        snapshot = Snapshot.of(readable(version(slug)))
-        estimates = kept_results(snapshot, _options(snapshot.reports))
-        results = counted(estimates, store(), tickets(), snapshot.published)
+        snapshot = Snapshot.of(require_readable(requested_version(slug)))
+        estimates = kept_results(snapshot, _require_options(snapshot.reports))
+        results = add_invitation_counts(estimates, store(), tickets(), snapshot.published)
     response = jsonify(msgspec.to_builtins(results))
     response.headers["Cache-Control"] = "no-store"
     return response
 
 
-def _options(reports: int) -> Options:
+def _require_options(reports: int) -> Options:
     """Return the intervals that the query requests.
 
     Raise Problem for a bad choice, because a document has no place for messages.
     """
-    options, messages = read_options(request.args, reports)
+    options, messages = parse_options(request.args, reports)
     if messages:
-        raise refusal(messages)
+        raise problem_of_choices(messages)
     return options
 
 
 @blueprint.get("/api/surveys/<slug>/crosstab")
 def survey_crosstab(slug: str) -> Response:
     """Return a cross-tab of two questions, from the bits behind the snapshot, to readers of the results."""
-    snapshot = Snapshot.of(readable(version(slug)))
+    snapshot = Snapshot.of(require_readable(requested_version(slug)))
     rows, columns = (request.args.get(name, "") for name in ("rows", "columns"))
-    options = _options(snapshot.reports)
+    options = _require_options(snapshot.reports)
     try:
         crosstab = read_crosstab(snapshot, rows, columns, options)
     except PairError as error:
@@ -155,8 +167,8 @@ def survey_crosstab(slug: str) -> Response:
 @blueprint.get("/api/surveys/<slug>/regression")
 def survey_regression(slug: str) -> Response:
     """Return the odds of an answer, explained by other answers, to readers of the results."""
-    snapshot = Snapshot.of(readable(version(slug)))
-    options = _options(snapshot.reports)
+    snapshot = Snapshot.of(require_readable(requested_version(slug)))
+    options = _require_options(snapshot.reports)
     try:
         regression = read_regression(
             snapshot, request.args.get("outcome", ""), tuple(request.args.getlist("on")), options
@@ -175,10 +187,10 @@ def health() -> Response:
     The status is untidy after ten seconds or more, and names the day since which the store cannot be tidied. The HTTP
     status is 200 even then, because reports can be stored.
     """
-    store().current("healthz")
-    if since := store().untidy_since:
+    store().current_key_and_digest("healthz")
+    if since := store().rewrite_failing_since:
         return jsonify({"status": f"untidy since {since:%Y-%m-%d}"})
-    return jsonify({"status": "untidy" if store().is_untidy_for(UNTIDY_SECONDS) else "ok"})
+    return jsonify({"status": "untidy" if store().needs_rewrite_for(UNTIDY_SECONDS) else "ok"})
 
 
 @blueprint.get("/metrics")
@@ -190,7 +202,7 @@ def metrics() -> Response:
     header = request.headers.get("Authorization", "")
     if not hmac.compare_digest(header.encode(), f"Bearer {token}".encode()):
         raise Problem("unauthorized", "This needs the token that the server was started with.")
-    response = Response(exposition(store()), content_type=EXPOSITION)
+    response = Response(render_metrics(store()), content_type=EXPOSITION)
     response.headers["Cache-Control"] = "no-store"
     return response
 
@@ -198,4 +210,4 @@ def metrics() -> Response:
 @blueprint.get("/openapi.json")
 def openapi() -> Response:
     """Return the OpenAPI description of this API."""
-    return jsonify(document())
+    return jsonify(openapi_document())

@@ -14,7 +14,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import IntegerConverter
 
 from survey_app import find_folder
-from survey_app.assure.form_file import drawn, icon
+from survey_app.assure.form_file import icon_data_url, inline_logo
 from survey_app.collect.intake import Intake
 from survey_app.collect.rate_limit import (
     AUTHOR_LIMIT,
@@ -25,29 +25,29 @@ from survey_app.collect.rate_limit import (
     Counts,
     Limiter,
 )
-from survey_app.invitations.issuing import Desk, of_store
-from survey_app.invitations.key_disposal import end_closed
+from survey_app.invitations.issuing import TicketIssuer, make_store_finder
+from survey_app.invitations.key_disposal import destroy_closed_keys
 from survey_app.problems import CONTENT_TYPE, PROBLEMS, Problem, is_api
 from survey_app.store import Store, TicketFile, Unavailable, open_store, open_tickets
 from survey_app.web import DEFAULT_DB, api, assets, auth, filters, invitations_api, landing, surveys_api, tokens
 from survey_app.web.console import editor, home, invitations, languages, launch, sharing, survey_page
 from survey_app.web.form import explanation_pages, form_page
 from survey_app.web.headers import secure
-from survey_app.web.openapi import document
+from survey_app.web.openapi import openapi_document
 from survey_app.web.results import codebook_page, downloads, results_link, results_page
 from survey_app.web.upload_limits import LARGEST_OF_ALL
 
-OF_RESPONDENTS = tuple(
+RESPONDENT_BLUEPRINTS = tuple(
     module.blueprint for module in (api, assets, explanation_pages, form_page, landing, invitations_api)
 )
-OF_RESEARCHERS = tuple(
+RESEARCHER_BLUEPRINTS = tuple(
     module.blueprint
     for module in (
         *(auth, codebook_page, downloads, editor, home, invitations, languages, launch, results_link, results_page),
         *(sharing, survey_page, surveys_api, tokens),
     )
 )
-CHANGING = ("POST", "PATCH", "DELETE")
+CHANGING_METHODS = ("POST", "PATCH", "DELETE")
 
 
 class _Key(IntegerConverter):
@@ -91,25 +91,25 @@ def create_app(
     app.config.from_mapping(config or {})
     app_store = store or open_store(app.config["DB"])
     app_store.migrate()
-    app_store.check_whole()
+    app_store.check_complete()
     app.config["SECRET_KEY"] = app_store.secret_key()
     app.session_interface = _Sessions()
     app.extensions["candor_store"] = app_store
     tickets = open_tickets(app_store)
     counts = counts or Counts()
     app.extensions["candor_tickets"] = tickets
-    app.extensions["candor_desk"] = Desk(tickets, of_store(app_store), counts=counts)
+    app.extensions["candor_desk"] = TicketIssuer(tickets, make_store_finder(app_store), counts=counts)
     app.extensions["candor_intake"] = Intake(
-        app_store, app.config["RATE_LIMIT"], partial(_end, tickets, app_store), counts
+        app_store, app.config["RATE_LIMIT"], partial(_dispose_keys, tickets, app_store), counts
     )
     off = app.config["RATE_LIMIT"] == "off"
     for place, limit in (("authors", AUTHOR_LIMIT), ("visits", VISIT_LIMIT), ("readings", READING_LIMIT)):
         app.extensions[f"candor_{place}"] = Limiter("off" if off else limit, place, counts)
-    app.extensions["candor_openapi"] = document()
+    app.extensions["candor_openapi"] = openapi_document()
     auth.init(app, counts)
     for token_blueprint in (api.blueprint, invitations_api.blueprint, surveys_api.blueprint):
         auth.csrf.exempt(token_blueprint)
-    for blueprint in (*OF_RESPONDENTS, *OF_RESEARCHERS):
+    for blueprint in (*RESPONDENT_BLUEPRINTS, *RESEARCHER_BLUEPRINTS):
         app.register_blueprint(blueprint)
     if app.config["DEMO"]:
         from survey_app.web import demo  # loads the simulation, which no other server needs
@@ -117,19 +117,19 @@ def create_app(
         app.register_blueprint(demo.blueprint)
     app.jinja_env.undefined = jinja2.StrictUndefined  # a renamed attribute is an error, not empty text
     app.jinja_env.filters.update(filters.FILTERS)
-    mark = assets.source("/static/mark.svg")
-    app.jinja_env.globals |= {"mark": Markup(drawn(mark)), "icon": icon(mark)}  # noqa: S704  our own file
+    mark = assets.read_source("/static/mark.svg")
+    app.jinja_env.globals |= {"mark": Markup(inline_logo(mark)), "icon": icon_data_url(mark)}  # noqa: S704  our own file
     app.before_request(_check_query)
-    app.register_error_handler(Exception, _problem_of)
+    app.register_error_handler(Exception, _handle_error)
     app.after_request(_complete)
     if proxies := app.config["TRUSTED_PROXIES"]:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=proxies, x_proto=proxies, x_host=proxies)  # type: ignore[method-assign]
     return app
 
 
-def _end(tickets: TicketFile, kept: Store) -> bool:
+def _dispose_keys(tickets: TicketFile, store: Store) -> bool:
     """Dispose of the ticket keys of closed surveys. The writer calls this on its own thread, seldom."""
-    result = end_closed(tickets, kept)
+    result = destroy_closed_keys(tickets, store)
     tickets.close()
     return result
 
@@ -143,13 +143,13 @@ def _check_query() -> None:
 
 
 def _complete(response: Response) -> Response:
-    researchers = any(request.blueprint == blueprint.name for blueprint in OF_RESEARCHERS)
-    if researchers and request.method in CHANGING:  # the request may have closed or deleted a survey
-        end_closed(current_app.extensions["candor_tickets"], current_app.extensions["candor_store"])
+    researchers = any(request.blueprint == blueprint.name for blueprint in RESEARCHER_BLUEPRINTS)
+    if researchers and request.method in CHANGING_METHODS:  # the request may have closed or deleted a survey
+        destroy_closed_keys(current_app.extensions["candor_tickets"], current_app.extensions["candor_store"])
     return secure(response, researchers)
 
 
-def _problem_of(error: Exception) -> Response:
+def _handle_error(error: Exception) -> Response:
     allow = None
     if isinstance(error, Problem):
         problem = error
@@ -158,7 +158,7 @@ def _problem_of(error: Exception) -> Response:
     elif isinstance(error, HTTPException) and error.code is not None and error.code < 400:
         return Response(error.get_response().get_data(), error.code, dict(error.get_response().headers))
     elif isinstance(error, HTTPException):
-        problem = Problem.of_status(error.code or 500)
+        problem = Problem.from_status(error.code or 500)
         allow = error.get_response().headers.get("Allow")
     else:
         current_app.logger.error("%s in %s", type(error).__name__, request.endpoint, exc_info=error)
@@ -166,10 +166,10 @@ def _problem_of(error: Exception) -> Response:
     headers = dict(problem.headers) | ({"Allow": allow} if allow else {})
     if is_api(request.path):
         return Response(problem.body(), problem.status, headers, content_type=CONTENT_TYPE)
-    return _page_of(problem, headers)
+    return _render_problem(problem, headers)
 
 
-def _page_of(problem: Problem, headers: Mapping[str, str]) -> Response:
+def _render_problem(problem: Problem, headers: Mapping[str, str]) -> Response:
     page = render_template("problem.html", title=PROBLEMS[problem.code][1], detail=problem.detail, words=None)
     return Response(page, problem.status, headers, content_type="text/html; charset=utf-8")
 
@@ -177,5 +177,5 @@ def _page_of(problem: Problem, headers: Mapping[str, str]) -> Response:
 def problem_page(app: Flask, problem: Problem) -> tuple[list[tuple[str, str]], bytes]:
     """Return the headers and the page of a refusal that is the same at every address."""
     with app.test_request_context("/"):
-        response = secure(_page_of(problem, {"Cache-Control": "no-store"}), researchers=False)
+        response = secure(_render_problem(problem, {"Cache-Control": "no-store"}), researchers=False)
         return [(name.lower(), value) for name, value in response.headers.items()], response.get_data()

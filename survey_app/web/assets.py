@@ -13,13 +13,15 @@ from survey_app import find_folder
 from survey_app.assure.script_bundle import assemble
 from survey_app.problems import Problem
 from survey_app.web import charts
-from survey_app.web.compression import lean
+from survey_app.web.compression import compress_conditional
 
 blueprint = Blueprint("assets", __name__)
 STATIC = find_folder("static")
 CLIENT = find_folder("client/js")
 TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-PICTURE = "default-src 'none'; style-src 'unsafe-inline'"  # a logo that is opened by itself may use inline styles
+PICTURE_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'"  # a logo that is opened by itself may use inline styles
+)
 
 
 @blueprint.get("/static/<path:name>")
@@ -38,16 +40,18 @@ def favicon() -> Response:
 def form_script() -> Response:
     """Return all scripts of the form as one file."""
     headers = {"Cache-Control": "no-cache"}
-    return lean(Response(script_of_the_form(), content_type="text/javascript; charset=utf-8", headers=headers), request)
+    return compress_conditional(
+        Response(build_form_script(), content_type="text/javascript; charset=utf-8", headers=headers), request
+    )
 
 
 @cache
-def script_of_the_form() -> str:
+def build_form_script() -> str:
     """Return the first module of the form with all modules it needs, cached from the start of the server."""
-    return assemble("/static/form/page.js", source)
+    return assemble("/static/form/page.js", read_source)
 
 
-def source(path: str) -> str:
+def read_source(path: str) -> str:
     """Return the text of a module, given the path at which it is served."""
     folder = CLIENT if path.startswith("/client/js/") else STATIC
     return (folder / path.removeprefix("/client/js/").removeprefix("/static/")).read_text("utf-8")
@@ -73,5 +77,9 @@ def _file(folder: Path, name: str) -> Response:
     kind = TYPES.get(Path(name).suffix)
     if path is None or kind is None or not Path(path).is_file():
         raise Problem("not_found")
-    headers = {"Cache-Control": "no-cache"} | ({"Content-Security-Policy": PICTURE} if path.endswith(".svg") else {})
-    return lean(Response(Path(path).read_bytes(), content_type=f"{kind}; charset=utf-8", headers=headers), request)
+    headers = {"Cache-Control": "no-cache"} | (
+        {"Content-Security-Policy": PICTURE_POLICY} if path.endswith(".svg") else {}
+    )
+    return compress_conditional(
+        Response(Path(path).read_bytes(), content_type=f"{kind}; charset=utf-8", headers=headers), request
+    )

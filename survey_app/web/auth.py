@@ -13,9 +13,9 @@ from wtforms.validators import InputRequired, Length
 from survey_app.accounts import LEAST_PASSWORD, MOST_PASSWORD, check_password, hash_password
 from survey_app.collect.rate_limit import Counts, Limiter, TooMany
 from survey_app.problems import Problem
-from survey_app.store import StoreError, User, listed
+from survey_app.store import StoreError, User, list_surveys
 from survey_app.web.access import CONSOLE, store
-from survey_app.web.console.guard import signed_in
+from survey_app.web.console.guard import require_sign_in
 
 blueprint = Blueprint("auth", __name__)
 csrf = CSRFProtect()
@@ -57,7 +57,7 @@ def init(app: Flask, counts: Counts) -> None:
     manager.login_message_category = "status"
     manager.session_protection = None
     manager._session_identifier_generator = lambda: None  # the default would store a hash of the address and user agent
-    app.before_request(_known_first)  # before CSRF: a stranger's body is not read
+    app.before_request(_guard_posts)  # before CSRF: a stranger's body is not read
     csrf.init_app(app)
     for place in ("signing-in", "passwords"):
         app.extensions[f"candor_{place}"] = Limiter(app.config["LOGIN_LIMIT"], place, counts)
@@ -71,21 +71,21 @@ def init(app: Flask, counts: Counts) -> None:
         return Session(user)
 
 
-def _known_first() -> ResponseReturnValue | None:
+def _guard_posts() -> ResponseReturnValue | None:
     """Refuse any POST to the console from a visitor who is not signed in."""
     if request.method != "POST" or not request.endpoint or not request.path.startswith(CONSOLE):
         return None
-    return signed_in()
+    return require_sign_in()
 
 
 @blueprint.route("/login", methods=["GET", "POST"])
 def sign_in() -> ResponseReturnValue:
     """Sign in, then redirect to the page that the visitor requested, if it is on this server."""
     if request.method == "POST":
-        _attempt("signing-in")
+        _count_attempt("signing-in")
     form = SignIn(request.form)
     if form.validate_on_submit():
-        user = store().user_named(form.name.data)
+        user = store().user_by_name(form.name.data)
         if check_password(user, form.password.data) and user is not None:
             session.clear()
             login_user(Session(user))
@@ -112,7 +112,7 @@ def account() -> ResponseReturnValue:
     user = current_user.user
     surveys = [
         (groups[0], len(groups), sum(database.snapshot(group).reports for group in groups))
-        for groups in listed(database, user.key)
+        for groups in list_surveys(database, user.key)
     ]
     tokens = database.tokens(user)
     return render_template("auth/account.html", form=ChangePassword(), surveys=surveys, tokens=tokens, name=user.name)
@@ -126,7 +126,7 @@ def change_password() -> ResponseReturnValue:
     Revoking is the default: many people change a password because somebody else has it, who may have made a token with
     it.
     """
-    _attempt("passwords")
+    _count_attempt("passwords")
     form = ChangePassword(request.form)
     user, keep = current_user.user, "keep_tokens" in request.form
     if not form.validate_on_submit():
@@ -154,18 +154,18 @@ def change_password() -> ResponseReturnValue:
     return redirect(url_for("auth.account"))
 
 
-def _attempt(place: str) -> None:
+def _count_attempt(place: str) -> None:
     """Count one more password attempt from this address. Raise TooMany if there were too many."""
     current_app.extensions[f"candor_{place}"].check(request.remote_addr or "")
 
 
 @blueprint.errorhandler(TooMany)
-def limited(problem: TooMany) -> ResponseReturnValue:
+def show_limit(problem: TooMany) -> ResponseReturnValue:
     """Show when to try again, with a link back to the page the visitor came from."""
     changing, wait = request.endpoint == "auth.change_password", problem.wait
     target = local_path(request.args.get("next"))
     back = url_for("auth.account") if changing else url_for("auth.sign_in", next=target)
-    page = render_template("auth/limited.html", wait=wait, back=back, changing=changing)
+    page = render_template("auth/too_many_attempts.html", wait=wait, back=back, changing=changing)
     return page, 429, problem.headers
 
 

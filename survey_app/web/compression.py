@@ -10,34 +10,34 @@ from functools import lru_cache
 from flask import Request, Response
 
 LEVEL = 9
-MOST_KEPT = 128
+CACHE_SIZE = 128
 
 
-def squeeze(body: bytes) -> bytes:
+def gzip_bytes(body: bytes) -> bytes:
     """Return the compressed body. The same body always gives the same bytes."""
     return gzip.compress(body, LEVEL, mtime=0)
 
 
-kept = lru_cache(MOST_KEPT)(squeeze)
+cached_gzip = lru_cache(CACHE_SIZE)(gzip_bytes)
 
 
-def lean(response: Response, request: Request) -> Response:
+def compress_conditional(response: Response, request: Request) -> Response:
     """Return the response in the encoding that the request accepts, or 304 if the client has it already.
 
     Each encoding has an ETag of its own, because its bytes differ.
     """
     response.add_etag()
-    variant = compressed(response, request, again=True)
+    variant = compress(response, request, reuse=True)
     if variant.content_encoding:
         variant.set_etag(f"{response.get_etag()[0]}-gzip")
     return variant.make_conditional(request)  # type: ignore[return-value]
 
 
-def compressed(response: Response, request: Request, *, again: bool = False) -> Response:
+def compress(response: Response, request: Request, *, reuse: bool = False) -> Response:
     """Return the response, compressed if the request accepts gzip. Set `reuse` to cache the compressed body."""
     response.vary.add("Accept-Encoding")
     if response.status_code == 200 and request.accept_encodings["gzip"] > 0:
         body = response.get_data()
-        response.set_data(kept(body) if again else squeeze(body))
+        response.set_data(cached_gzip(body) if reuse else gzip_bytes(body))
         response.content_encoding = "gzip"
     return response

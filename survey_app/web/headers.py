@@ -2,7 +2,7 @@
 
 from flask import Response, request
 
-from survey_app.assure.doctor.proxy_checks import STAY_ENCRYPTED
+from survey_app.assure.doctor.proxy_checks import HSTS_MAX_AGE
 from survey_app.problems import is_api
 
 CONTENT_SECURITY = (
@@ -10,11 +10,11 @@ CONTENT_SECURITY = (
     " form-action {form}; base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS = {"Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff"}
-OF_DOCUMENTS = {
+DOCUMENT_HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
-PARTS = ("text/css", "text/javascript")  # governed by the policy of the page that loads them, and many per page
+SUBRESOURCES = ("text/css", "text/javascript")  # governed by the policy of the page that loads them, and many per page
 
 
 def content_security(*, form: str = "'none'", connect: str = "'self'") -> str:
@@ -37,9 +37,9 @@ def secure(response: Response, researchers: bool) -> Response:
         response.headers.setdefault("WWW-Authenticate", "Bearer")
     headers = dict(HEADERS)
     if request.is_secure:
-        headers["Strict-Transport-Security"] = STAY_ENCRYPTED
-    if response.mimetype not in PARTS:
-        headers |= OF_DOCUMENTS | {"Content-Security-Policy": content_security(form=form)}
+        headers["Strict-Transport-Security"] = HSTS_MAX_AGE
+    if response.mimetype not in SUBRESOURCES:
+        headers |= DOCUMENT_HEADERS | {"Content-Security-Policy": content_security(form=form)}
     for name, value in headers.items():
         response.headers.setdefault(name, value)
     return response

@@ -10,19 +10,19 @@ from flask import Blueprint, Response, jsonify, request
 from survey_app.invitations import codes as inviting
 from survey_app.languages import numbers
 from survey_app.problems import Problem
-from survey_app.store import Published, Role, State, User, now, too_late
-from survey_app.web.access import holder, require, store, tickets, visible
+from survey_app.store import PublishedSurvey, Role, State, User, now, ticket_refusal
+from survey_app.web.access import find_visible, require, require_token_account, store, tickets
 
 blueprint = Blueprint("inviting", __name__)
 
 
-class _Wanted(msgspec.Struct, forbid_unknown_fields=True):
+class _InvitationRequest(msgspec.Struct, forbid_unknown_fields=True):
     count: int
 
 
-def _managed(slug: str, user: User) -> Published:
+def _require_managed(slug: str, user: User) -> PublishedSurvey:
     """Return a survey by invitation that the account may manage. Raise Problem otherwise."""
-    published = require(user, visible(slug), Role.EDITOR)
+    published = require(user, find_visible(slug), Role.EDITOR)
     survey_tickets = published.survey.tickets
     if survey_tickets is None:
         raise Problem("not_found", "Anybody with the link may answer this survey; it has no invitations.")
@@ -31,31 +31,31 @@ def _managed(slug: str, user: User) -> Published:
     return published
 
 
-@blueprint.get("/api/surveys/<slug>/invitations")
-def invited(slug: str) -> Response:
+@blueprint.get("/api/surveys/<slug>/invitations", endpoint="invited")
+def show_status(slug: str) -> Response:
     """Return the counts of invitations and tickets, with the hashes of the unused codes."""
-    published = _managed(slug, holder())
-    counts = inviting.invited(tickets(), published.survey.digest)
+    published = _require_managed(slug, require_token_account())
+    counts = inviting.invitation_status(tickets(), published.survey.digest)
     return _private({"survey": published.survey.digest, "state": published.state, **counts._asdict()}, 200)
 
 
 @blueprint.post("/api/surveys/<slug>/invitations")
 def invite(slug: str) -> Response:
     """Create codes and return them once: only their hashes are stored."""
-    user = holder()
-    published = _managed(slug, user)
+    user = require_token_account()
+    published = _require_managed(slug, user)
     try:
-        count = msgspec.json.decode(request.get_data(cache=False), type=_Wanted).count
+        count = msgspec.json.decode(request.get_data(cache=False), type=_InvitationRequest).count
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Problem("malformed_request", f'Send {{"count": 20}}: {error}') from None
     if not 1 <= count <= inviting.MOST_AT_ONCE:
         raise Problem("malformed_request", f"Make from 1 to {inviting.MOST_AT_ONCE} invitations at once.")
     if published.state is State.CLOSED:
         raise Problem("survey_closed", "The survey is closed, so nobody can be invited any more.")
-    if why := too_late(published.survey, now()):
+    if why := ticket_refusal(published.survey, now()):
         raise Problem("too_late", f"{why}.")
     codes = inviting.invite(tickets(), slug, count)
-    store().record(published.owner, slug, f"made {numbers.count(count)} invitations", user.key)
+    store().record(published.owner, slug, f"made {numbers.format_count(count)} invitations", user.key)
     return _private({"survey": published.survey.digest, "codes": codes}, 201)
 
 

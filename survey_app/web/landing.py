@@ -11,26 +11,26 @@ from flask import Blueprint, Response, current_app, render_template, request
 
 from candor_client.definition import Survey
 from survey_app.languages import LANGUAGES, Words, numbers
-from survey_app.store import Published
+from survey_app.store import PublishedSurvey
 from survey_app.web.access import store
-from survey_app.web.compression import lean
-from survey_app.web.form.form_page import refusal
+from survey_app.web.compression import compress_conditional
+from survey_app.web.form.form_page import find_refusal
 
 blueprint = Blueprint("front", __name__)
 
 MOST_LISTED = 200
 # The cache lasts this many times as long as reading all surveys took: any visitor may ask, and some servers have many.
-REST = 20
+CACHE_FACTOR = 20
 
 clock = time.monotonic
 
 
 @dataclass(frozen=True)
-class Read:
+class SurveyCache:
     """The surveys with public results, and the time until which they are not read again."""
 
-    surveys: list[Published]
-    until: float
+    surveys: list[PublishedSurvey]
+    expires: float
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class Entry:
     slug: str
     title: str
     words: Words  # in the language of the title
-    invited: bool
-    grouped: bool
+    by_invitation: bool
+    has_groups: bool
 
 
 @blueprint.get("/")
@@ -49,43 +49,45 @@ def front() -> Response:
     """Show the page in the language that the URL names or that the visitor prefers."""
     language = request.args.get("language", "")
     words = Words(language if language in LANGUAGES else request.accept_languages.best_match(LANGUAGES) or LANGUAGES[0])
-    entries = open_and_public(_surveys(), words.language)
+    entries = list_entries(_load_surveys(), words.language)
     page = render_template(
-        "front.html",
+        "landing.html",
         words=words,
         language=words.language,
         languages=[Words(language) for language in LANGUAGES],
         entries=entries[:MOST_LISTED],
-        more=numbers.count(len(entries) - MOST_LISTED, numbers.MARKS[words.language]),
+        more=numbers.format_count(len(entries) - MOST_LISTED, numbers.MARKS[words.language]),
         left_out=len(entries) > MOST_LISTED,
     )
     response = Response(page, content_type="text/html; charset=utf-8", headers={"Cache-Control": "no-cache"})
     response.vary.add("Accept-Language")
-    return lean(response, request)
+    return compress_conditional(response, request)
 
 
-def _surveys() -> list[Published]:
-    cache: Read | None = current_app.extensions.get("candor_front")
+def _load_surveys() -> list[PublishedSurvey]:
+    cache: SurveyCache | None = current_app.extensions.get("candor_front")
     start = clock()
-    if cache is None or start >= cache.until:
+    if cache is None or start >= cache.expires:
         surveys = [published for published in store().surveys() if published.terms.public]
-        cache = current_app.extensions["candor_front"] = Read(surveys, clock() + REST * (clock() - start))
+        cache = current_app.extensions["candor_front"] = SurveyCache(
+            surveys, clock() + CACHE_FACTOR * (clock() - start)
+        )
     return cache.surveys
 
 
-def open_and_public(surveys: list[Published], language: str) -> list[Entry]:
+def list_entries(surveys: list[PublishedSurvey], language: str) -> list[Entry]:
     """Return an entry for each survey with public results that takes reports now, sorted by title."""
     entries: dict[str, Entry] = {}
     for published in surveys:
         survey = published.survey
-        if refusal(published) is None:
+        if find_refusal(published) is None:
             slug = survey.study or survey.slug
             invited, grouped = survey.tickets is not None, bool(survey.study)
-            entries.setdefault(slug, Entry(slug, *_title(survey, language), invited, grouped))
+            entries.setdefault(slug, Entry(slug, *_translated_title(survey, language), invited, grouped))
     return sorted(entries.values(), key=lambda entry: (entry.title.casefold(), entry.slug))
 
 
-def _title(survey: Survey, language: str) -> tuple[str, Words]:
+def _translated_title(survey: Survey, language: str) -> tuple[str, Words]:
     """Return the title in this language if it was translated, or as its author wrote it."""
     own = Words(survey.language)
     for translation in survey.translations if own.tag.split("-")[0] != language else ():

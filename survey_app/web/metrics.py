@@ -20,33 +20,35 @@ MEMORY_STEP = 64_000_000
 _started = time.time()
 
 
-def exposition(store: Store) -> str:
+def render_metrics(store: Store) -> str:
     """Return all metrics, at one moment."""
-    return "".join(f"{line}\n" for line in _lines(store))
+    return "".join(f"{line}\n" for line in _metric_lines(store))
 
 
-def _lines(store: Store) -> Iterator[str]:
+def _metric_lines(store: Store) -> Iterator[str]:
     surveys = store.surveys()
     opened = [survey for survey in surveys if survey.state is not State.READY]
-    states = Counter(str(survey.at(now())) for survey in surveys)
-    yield from _told("candor_info", "Which version runs.", [(f'version="{__version__}"', 1)])
-    yield from _told("candor_surveys", "Surveys in each state.", [(f'state="{s}"', states[s]) for s in State])
-    yield from _told(
+    states = Counter(str(survey.state_at(now())) for survey in surveys)
+    yield from _format_metric("candor_info", "Which version runs.", [(f'version="{__version__}"', 1)])
+    yield from _format_metric("candor_surveys", "Surveys in each state.", [(f'state="{s}"', states[s]) for s in State])
+    yield from _format_metric(
         "candor_reports_shown",
         "Reports behind the results of each survey, in steps, as they are shown.",
         [(f'survey="{survey.survey.slug}"', store.snapshot(survey).reports) for survey in opened],
     )
-    yield from _told("candor_worker_start_seconds", "When the worker that replies was started.", [("", int(_started))])
-    yield from _told("candor_worker_memory_bytes", "The most it ever had, rounded up.", [("", _memory())])
+    yield from _format_metric(
+        "candor_worker_start_seconds", "When the worker that replies was started.", [("", int(_started))]
+    )
+    yield from _format_metric("candor_worker_memory_bytes", "The most it ever had, rounded up.", [("", _peak_memory())])
 
 
-def _told(name: str, told: str, values: list[tuple[str, int]]) -> Iterator[str]:
-    yield f"# HELP {name} {told}"
+def _format_metric(name: str, help_text: str, values: list[tuple[str, int]]) -> Iterator[str]:
+    yield f"# HELP {name} {help_text}"
     yield f"# TYPE {name} gauge"
     for labels, value in values:
         yield f"{name}{{{labels}}} {value}" if labels else f"{name} {value}"
 
 
-def _memory() -> int:
+def _peak_memory() -> int:
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     return -(-most // MEMORY_STEP) * MEMORY_STEP

@@ -17,15 +17,15 @@ from survey_app.results.crosstab_document import Crosstab, EmptyCrosstab
 from survey_app.results.group_document import Study
 from survey_app.results.regression_document import Regression
 from survey_app.results.survey_document import Line, Results
-from survey_app.web.survey_summary import Listing, Told
-from survey_app.web.surveys_api import CONFIRM, STATES, YAML, Change
+from survey_app.web.survey_summary import Listing, SurveySummary
+from survey_app.web.surveys_api import CONFIRM_HEADER, STATES, YAML, Change
 
 SLUG = {"name": "slug", "in": "path", "required": True, "schema": {"type": "string", "pattern": f"^{NAME.pattern}$"}}
 TEXT = {"type": "string"}
 DIGEST = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
-SIDE = {"in": "query", "required": True, "schema": TEXT, "description": "a question, or QUESTION:OPTION"}
-PAIR = [{"name": name, **SIDE} for name in ("rows", "columns")]
-EXPLAINED: list[dict[str, Any]] = [
+CROSSTAB_SIDE = {"in": "query", "required": True, "schema": TEXT, "description": "a question, or QUESTION:OPTION"}
+CROSSTAB_PARAMETERS = [{"name": name, **CROSSTAB_SIDE} for name in ("rows", "columns")]
+REGRESSION_PARAMETERS: list[dict[str, Any]] = [
     {"name": "outcome", "in": "query", "required": True, "schema": TEXT, "description": "QUESTION=ANSWER"},
     {
         "name": "on",
@@ -46,7 +46,7 @@ INTERVALS: tuple[dict[str, Any], ...] = (
     {"name": "narrow", "in": "query", "schema": FLAG, "description": "Wilson's intervals, not guaranteed"},
     {"name": "population", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 2**53}},
 )
-SIGNED = {"type": "string", "pattern": "^[A-Za-z0-9_-]{512}$", "description": "384 bytes, base64url"}
+SIGNATURE = {"type": "string", "pattern": "^[A-Za-z0-9_-]{512}$", "description": "384 bytes, base64url"}
 REPORT: dict[str, Any] = {
     "type": "object",
     "required": ["survey", "id", "bits"],
@@ -62,7 +62,7 @@ REPORT: dict[str, Any] = {
             "required": ["prefix", "signature"],
             "properties": {
                 "prefix": {"type": "string", "pattern": "^[A-Za-z0-9_-]{43}$", "description": "32 bytes, base64url"},
-                "signature": SIGNED,
+                "signature": SIGNATURE,
             },
         },
     },
@@ -71,7 +71,7 @@ BLINDED: dict[str, Any] = {
     "type": "object",
     "additionalProperties": False,
     "required": ["survey", "blinded"],
-    "properties": {"survey": DIGEST, "blinded": SIGNED},
+    "properties": {"survey": DIGEST, "blinded": SIGNATURE},
 }
 WANTED: dict[str, Any] = {
     "type": "object",
@@ -97,7 +97,7 @@ INVITED: dict[str, Any] = {
 }
 
 
-def _problems(*codes: str) -> dict[str, Any]:
+def _problems_of(*codes: str) -> dict[str, Any]:
     statuses: dict[str, list[str]] = {}
     for code in codes:
         statuses.setdefault(str(PROBLEMS[code][0]), []).append(code)
@@ -110,11 +110,11 @@ def _problems(*codes: str) -> dict[str, Any]:
     }
 
 
-def _json(description: str, schema: dict[str, Any]) -> dict[str, Any]:
+def _reply(description: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {"description": description, "content": {"application/json": {"schema": schema}}}
 
 
-def _status(value: str) -> dict[str, Any]:
+def _status_schema(value: str) -> dict[str, Any]:
     return {"type": "object", "required": ["status"], "properties": {"status": {"const": value}}}
 
 
@@ -126,23 +126,23 @@ HEALTH = {
 
 
 @cache
-def _documents() -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def _document_schemas() -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Return references to the derived schemas, and all schemas they need, by name.
 
     The references are for results, a study, a cross-tab, an empty cross-tab, a regression, a survey, the list of
     surveys, and a change.
     """
-    shapes = [Results, Study, Crosstab, EmptyCrosstab, Regression, Told, Listing, Change]
+    shapes = [Results, Study, Crosstab, EmptyCrosstab, Regression, SurveySummary, Listing, Change]
     derived = msgspec.json.schema_components(shapes, ref_template="#/components/schemas/{name}")
     references, schemas = msgspec.json.decode(msgspec.json.encode(derived))  # plain lists, as in parsed JSON
     schemas[Line.__name__]["properties"]["kind"] = {"enum": schemas.pop(FigureKind.__name__)["enum"]}  # inlined
     return references, schemas
 
 
-def document() -> dict[str, Any]:
+def openapi_document() -> dict[str, Any]:
     """Return the whole description."""
     any_object = {"type": "object"}
-    (results, study, crosstab, empty, regression, summary, listing, change), schemas = _documents()
+    (results, study, crosstab, empty, regression, summary, listing, change), schemas = _document_schemas()
     batch = {
         "type": "object",
         "required": ["stored", "already_stored", "rejected", "rejected_lines"],
@@ -158,7 +158,7 @@ def document() -> dict[str, Any]:
         "in": "header",
         "schema": {"type": "string", "pattern": "^[!-~]{1,200}$"},
     }
-    signature = {"type": "object", "required": ["signature"], "properties": {"signature": SIGNED}}
+    signature = {"type": "object", "required": ["signature"], "properties": {"signature": SIGNATURE}}
     location = {"Location": {"description": "its definition", "schema": TEXT}}
     etag = {"ETag": {"description": "the digest, in quotes", "schema": TEXT}}
     digest = {"name": "digest", "in": "query", "schema": DIGEST, "description": "an older version"}
@@ -175,8 +175,8 @@ def document() -> dict[str, Any]:
                     "summary": "The surveys of an account, and those that are shared with it",
                     "security": [{"token": []}],
                     "responses": {
-                        "200": _json("all of them", listing),
-                        **_problems("unauthorized", "too_many_requests", "unavailable"),
+                        "200": _reply("all of them", listing),
+                        **_problems_of("unauthorized", "too_many_requests", "unavailable"),
                     },
                 },
                 "post": {
@@ -193,8 +193,8 @@ def document() -> dict[str, Any]:
                         },
                     },
                     "responses": {
-                        "201": _json("published, with advice", summary) | {"headers": location},
-                        **_problems(
+                        "201": _reply("published, with advice", summary) | {"headers": location},
+                        **_problems_of(
                             "malformed_request", "unauthorized", "conflict", "too_large", "bad_survey",
                             "too_many_requests", "unavailable",
                         ),
@@ -206,9 +206,9 @@ def document() -> dict[str, Any]:
                     "summary": "The canonical definition",
                     "parameters": [SLUG, digest],
                     "responses": {
-                        "200": _json("the definition, byte for byte", any_object) | {"headers": etag},
+                        "200": _reply("the definition, byte for byte", any_object) | {"headers": etag},
                         "304": {"description": "unchanged"},
-                        **_problems("not_found", "too_many_requests", "unavailable"),
+                        **_problems_of("not_found", "too_many_requests", "unavailable"),
                     },
                 },
                 "patch": {
@@ -217,8 +217,8 @@ def document() -> dict[str, Any]:
                     "parameters": [SLUG, digest],
                     "requestBody": {"required": True, "content": {"application/json": {"schema": change}}},
                     "responses": {
-                        "200": _json("as it is now", summary),
-                        **_problems(
+                        "200": _reply("as it is now", summary),
+                        **_problems_of(
                             "malformed_request", "unauthorized", "forbidden", "not_found", "conflict", "too_large",
                             "too_many_requests", "unavailable",
                         ),
@@ -229,11 +229,17 @@ def document() -> dict[str, Any]:
                     "security": [{"token": []}],
                     "parameters": [
                         SLUG,
-                        {"name": CONFIRM, "in": "header", "required": True, "schema": TEXT, "description": "the slug"},
+                        {
+                            "name": CONFIRM_HEADER,
+                            "in": "header",
+                            "required": True,
+                            "schema": TEXT,
+                            "description": "the slug",
+                        },
                     ],
                     "responses": {
                         "204": {"description": "gone"},
-                        **_problems(
+                        **_problems_of(
                             "malformed_request", "unauthorized", "forbidden", "not_found", "too_many_requests",
                             "unavailable",
                         ),
@@ -246,9 +252,9 @@ def document() -> dict[str, Any]:
                     "parameters": [SLUG],
                     "requestBody": {"required": True, "content": {"application/json": {"schema": REPORT}}},
                     "responses": {
-                        "201": _json("on disk", _status("stored")),
-                        "200": _json("the same report is on disk already", _status("already_stored")),
-                        **_problems(
+                        "201": _reply("on disk", _status_schema("stored")),
+                        "200": _reply("the same report is on disk already", _status_schema("already_stored")),
+                        **_problems_of(
                             "malformed_report", "malformed_request", "bad_ticket", "too_early", "not_found", "id_taken",
                             "wrong_survey", "survey_not_open", "survey_paused", "survey_closed", "survey_full",
                             "too_large", "impossible_bits", "too_many_requests", "unavailable",
@@ -262,8 +268,8 @@ def document() -> dict[str, Any]:
                     "parameters": [SLUG, invitation],
                     "requestBody": {"required": True, "content": {"application/json": {"schema": BLINDED}}},
                     "responses": {
-                        "200": _json("the blind signature", signature),
-                        **_problems(
+                        "200": _reply("the blind signature", signature),
+                        **_problems_of(
                             "malformed_request", "not_invited", "too_late", "not_found", "already_issued",
                             "wrong_survey", "survey_not_open", "survey_paused", "survey_closed", "too_large",
                             "too_many_requests", "unavailable",
@@ -278,8 +284,8 @@ def document() -> dict[str, Any]:
                     "parameters": [SLUG],
                     "requestBody": {"required": True, "content": {"application/x-ndjson": {"schema": TEXT}}},
                     "responses": {
-                        "200": _json("how many lines became what", batch),
-                        **_problems(
+                        "200": _reply("how many lines became what", batch),
+                        **_problems_of(
                             "unauthorized", "forbidden", "not_found", "too_large", "too_many_requests", "unavailable"
                         ),
                     },
@@ -291,8 +297,8 @@ def document() -> dict[str, Any]:
                     "security": [{"token": []}],
                     "parameters": [SLUG],
                     "responses": {
-                        "200": _json("numbers, and the hashes of codes that were not brought", INVITED),
-                        **_problems("unauthorized", "forbidden", "not_found", "too_many_requests", "unavailable"),
+                        "200": _reply("numbers, and the hashes of codes that were not brought", INVITED),
+                        **_problems_of("unauthorized", "forbidden", "not_found", "too_many_requests", "unavailable"),
                     },
                 },
                 "post": {
@@ -301,8 +307,8 @@ def document() -> dict[str, Any]:
                     "parameters": [SLUG],
                     "requestBody": {"required": True, "content": {"application/json": {"schema": WANTED}}},
                     "responses": {
-                        "201": _json("the codes, in no order", CODES),
-                        **_problems(
+                        "201": _reply("the codes, in no order", CODES),
+                        **_problems_of(
                             "malformed_request", "unauthorized", "forbidden", "too_late", "not_found", "survey_closed",
                             "too_large", "unavailable",
                         ),
@@ -315,8 +321,8 @@ def document() -> dict[str, Any]:
                     "security": [{}, {"token": []}],
                     "parameters": [SLUG, digest, *INTERVALS],
                     "responses": {
-                        "200": _json("of a survey, or of all groups of a study", {"anyOf": [results, study]}),
-                        **_problems(
+                        "200": _reply("of a survey, or of all groups of a study", {"anyOf": [results, study]}),
+                        **_problems_of(
                             "malformed_request", "unauthorized", "forbidden", "not_found",
                             "too_many_requests", "unavailable",
                         ),
@@ -329,11 +335,11 @@ def document() -> dict[str, Any]:
                     "security": [{}, {"token": []}],
                     "parameters": [
                         SLUG, digest, *INTERVALS,
-                        *PAIR,
+                        *CROSSTAB_PARAMETERS,
                     ],
                     "responses": {
-                        "200": _json("cells, shares within rows, differences, a test", {"anyOf": [crosstab, empty]}),
-                        **_problems(
+                        "200": _reply("cells, shares within rows, differences, a test", {"anyOf": [crosstab, empty]}),
+                        **_problems_of(
                             "malformed_request", "unauthorized", "forbidden", "not_found",
                             "too_many_requests", "unavailable",
                         ),
@@ -344,10 +350,10 @@ def document() -> dict[str, Any]:
                 "get": {
                     "summary": "The odds of an answer, explained by the true answers to other questions",
                     "security": [{}, {"token": []}],
-                    "parameters": [SLUG, digest, *INTERVALS, *EXPLAINED],
+                    "parameters": [SLUG, digest, *INTERVALS, *REGRESSION_PARAMETERS],
                     "responses": {
-                        "200": _json("log odds ratios with intervals", regression),
-                        **_problems(
+                        "200": _reply("log odds ratios with intervals", regression),
+                        **_problems_of(
                             "malformed_request", "unauthorized", "forbidden", "not_found",
                             "too_many_requests", "unavailable",
                         ),
@@ -357,7 +363,7 @@ def document() -> dict[str, Any]:
             "/healthz": {
                 "get": {
                     "summary": "Whether the store answers",
-                    "responses": {"200": _json("it does", HEALTH), **_problems("too_many_requests", "unavailable")},
+                    "responses": {"200": _reply("it does", HEALTH), **_problems_of("too_many_requests", "unavailable")},
                 }
             },
             "/metrics": {
@@ -369,11 +375,11 @@ def document() -> dict[str, Any]:
                             "description": "in the text format of Prometheus",
                             "content": {"text/plain": {"schema": {"type": "string"}}},
                         },
-                        **_problems("unauthorized", "not_found", "too_many_requests", "unavailable"),
+                        **_problems_of("unauthorized", "not_found", "too_many_requests", "unavailable"),
                     },
                 }
             },
-            "/openapi.json": {"get": {"summary": "This document", "responses": {"200": _json("it", any_object)}}},
+            "/openapi.json": {"get": {"summary": "This document", "responses": {"200": _reply("it", any_object)}}},
         },
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},

@@ -16,31 +16,38 @@ from typing import Any, BinaryIO, cast
 from flask import Flask
 from werkzeug.exceptions import HTTPException
 
-from survey_app.collect.intake import REPORTS, WAIT_SECONDS, Intake, Reply, reply
+from survey_app.collect.intake import REPORTS, WAIT_SECONDS, Intake, Reply, make_reply
 from survey_app.collect.rate_limit import Counts, Limiter
-from survey_app.invitations.issuing import TICKETS, Desk
+from survey_app.invitations.issuing import TICKETS, TicketIssuer
 from survey_app.problems import Problem, is_api
 from survey_app.store import Outcome
 from survey_app.web import rsgi_io
 from survey_app.web.app import create_app, problem_page
 from survey_app.web.streaming import Headers, Sender, gather
-from survey_app.web.thread_pools import Kind, Pool, kind_of
-from survey_app.web.upload_limits import MOST_HELD, MOST_HELD_OF_ANYBODY, Budget, admits, largest_upload, of_an_account
+from survey_app.web.thread_pools import Pool, RequestKind, kind_of
+from survey_app.web.upload_limits import (
+    ACCOUNT_BUDGET,
+    PUBLIC_BUDGET,
+    Budget,
+    largest_upload,
+    may_upload,
+    needs_account,
+)
 
-SENDING = ("POST", "PATCH")
+SENDING_METHODS = ("POST", "PATCH")
 
 
-class Front:
+class RsgiAdapter:
     """An RSGI application around a WSGI application."""
 
     def __init__(self, app: Flask) -> None:
         self._app, self._wsgi = app, cast(Any, app.wsgi_app)
         self._intake: Intake = app.extensions["candor_intake"]
-        self._desk: Desk = app.extensions["candor_desk"]
+        self._signer: TicketIssuer = app.extensions["candor_desk"]
         self._proxies: int = app.config["TRUSTED_PROXIES"]
-        self._of_accounts, self._of_anybody = Budget(MOST_HELD), Budget(MOST_HELD_OF_ANYBODY)
+        self._account_budget, self._public_budget = Budget(ACCOUNT_BUDGET), Budget(PUBLIC_BUDGET)
         self._urls = app.url_map.bind("")
-        self._pools, self._sender = {kind: Pool(kind) for kind in Kind}, Sender()
+        self._pools, self._sender = {kind: Pool(kind) for kind in RequestKind}, Sender()
         self._visits: Limiter = app.extensions["candor_visits"]
         self._readings: Limiter = app.extensions["candor_readings"]
         self._refusals: dict[tuple[str, str | None], tuple[Headers, bytes]] = {}
@@ -54,7 +61,7 @@ class Front:
         for pool in self._pools.values():
             pool.close()
         self._intake.close()
-        self._desk.close()
+        self._signer.close()
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
         """Reply to one request."""
@@ -62,45 +69,49 @@ class Front:
             protocol.response_empty(400, [])
             return
         kind = self._kind(scope)
-        is_for_account = of_an_account(scope.method, scope.path)
+        is_for_account = needs_account(scope.method, scope.path)
         try:
             self._limit(scope, kind)
-            if is_for_account and not await self._pools[Kind.PAGE].run(admits, self._app, _environ(scope, b"")):
+            if is_for_account and not await self._pools[RequestKind.PAGE].run(
+                may_upload, self._app, _wsgi_environ(scope, b"")
+            ):
                 closing = ("connection", "close")  # the app refuses it without its body, which may follow
-                await self._answer(protocol, Kind.PAGE, _environ(scope, b""), closing)
+                await self._answer(protocol, RequestKind.PAGE, _wsgi_environ(scope, b""), closing)
                 return
             limit = largest_upload(scope.method, scope.path)
-            budget = self._of_accounts if is_for_account else self._of_anybody
-            with budget.room(rsgi_io.length(scope, limit)):
-                await self._reply(scope, protocol, kind, await rsgi_io.read(scope, protocol, limit))
+            budget = self._account_budget if is_for_account else self._public_budget
+            with budget.reserve(rsgi_io.body_length(scope, limit)):
+                await self._reply(scope, protocol, kind, await rsgi_io.read_body(scope, protocol, limit))
         except Problem as problem:
             self._refuse(scope, protocol, problem)
 
-    def _kind(self, scope: Any) -> Kind:
+    def _kind(self, scope: Any) -> RequestKind:
         try:
             return kind_of(self._urls.match(scope.path, scope.method)[0])
         except HTTPException:
             return kind_of("")
 
-    def _limit(self, scope: Any, kind: Kind) -> None:
+    def _limit(self, scope: Any, kind: RequestKind) -> None:
         """Count a request for its address. Raise Problem if the address has reached its limit."""
-        address = rsgi_io.address(scope, self._proxies)
-        if scope.method not in SENDING:
-            (self._readings if kind is Kind.READING else self._visits).check(address)
+        address = rsgi_io.sender_address(scope, self._proxies)
+        if scope.method not in SENDING_METHODS:
+            (self._readings if kind is RequestKind.READING else self._visits).check(address)
         elif is_api(scope.path):
             self._intake.limit(address)
 
-    async def _reply(self, scope: Any, protocol: Any, kind: Kind, body: bytes) -> None:
+    async def _reply(self, scope: Any, protocol: Any, kind: RequestKind, body: bytes) -> None:
         posted = scope.method == "POST"
         report, ticket = ((pattern.fullmatch(scope.path) if posted else None) for pattern in (REPORTS, TICKETS))
         if ticket:
-            rsgi_io.send(protocol, await rsgi_io.ticket(self._desk, ticket[1], scope, body))
+            rsgi_io.send_reply(protocol, await rsgi_io.issue_ticket(self._signer, ticket[1], scope, body))
         elif report:
-            rsgi_io.send(protocol, await self._report(report[1], body))
+            rsgi_io.send_reply(protocol, await self._report(report[1], body))
         else:
-            await self._answer(protocol, kind, _environ(scope, body))
+            await self._answer(protocol, kind, _wsgi_environ(scope, body))
 
-    async def _answer(self, protocol: Any, kind: Kind, environ: dict[str, Any], *more: tuple[str, str]) -> None:
+    async def _answer(
+        self, protocol: Any, kind: RequestKind, environ: dict[str, Any], *extra_headers: tuple[str, str]
+    ) -> None:
         """Let the app answer on a thread of the right pool.
 
         Nothing is computed or sent for a client that has disconnected.
@@ -114,9 +125,9 @@ class Front:
         if is_disconnected and not isinstance(body, bytes):
             body.close()
         elif isinstance(body, bytes):
-            protocol.response_bytes(status, [*headers, *more], body)
+            protocol.response_bytes(status, [*headers, *extra_headers], body)
         else:
-            await self._sender.send(protocol, status, [*headers, *more], body)
+            await self._sender.send(protocol, status, [*headers, *extra_headers], body)
 
     def _refuse(self, scope: Any, protocol: Any, problem: Problem) -> None:
         """Refuse a request before the app sees it.
@@ -136,11 +147,11 @@ class Front:
     async def _report(self, slug: str, body: bytes) -> Reply:
         """Store a report and return the reply; waiting for the disk needs no thread."""
         try:
-            future = self._intake.take(slug, body)
+            future = self._intake.accept(slug, body)
             outcome: Outcome = await asyncio.wait_for(asyncio.wrap_future(future), WAIT_SECONDS)
-            return reply(outcome)
+            return make_reply(outcome)
         except Exception as error:  # a Problem or not, it ends in a problem document
-            return reply(error)
+            return make_reply(error)
 
     def _call(self, environ: dict[str, Any]) -> tuple[int, Headers, bytes | BinaryIO]:
         response_start: list[Any] = []
@@ -157,7 +168,7 @@ class Front:
         return response_start[0], [(name.lower(), value) for name, value in response_start[1]], body
 
 
-def _environ(scope: Any, body: bytes) -> dict[str, Any]:
+def _wsgi_environ(scope: Any, body: bytes) -> dict[str, Any]:
     host, _, port = scope.server.rpartition(":")
     environ: dict[str, Any] = {
         "REQUEST_METHOD": scope.method,
@@ -186,8 +197,8 @@ def _environ(scope: Any, body: bytes) -> dict[str, Any]:
     return environ
 
 
-def create(counts: Counts, config: Mapping[str, Any] | None = None) -> Front:
+def create(counts: Counts, config: Mapping[str, Any] | None = None) -> RsgiAdapter:
     """Return the adapter that a worker serves. All workers share `counts`."""
     app = create_app(config, counts=counts)
     app.extensions["candor_intake"].begin()
-    return Front(app)
+    return RsgiAdapter(app)

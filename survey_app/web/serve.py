@@ -13,7 +13,7 @@ import click
 
 from survey_app.assure.doctor import definition_checks
 from survey_app.collect.rate_limit import DEFAULT_LOGIN_LIMIT, DEFAULT_RATE_LIMIT, Counts, Limiter
-from survey_app.invitations.key_disposal import end_closed
+from survey_app.invitations.key_disposal import destroy_closed_keys
 from survey_app.store import State, open_store, open_tickets
 from survey_app.web import issuer_app
 from survey_app.web.workers import Workers
@@ -29,17 +29,19 @@ def serve(
     _check_limits()
     store = open_store(db)
     store.migrate()
-    store.check_whole()
+    store.check_complete()
     store.tidy(now=True)  # an earlier version may have left it untidy without recording that
-    end_closed(open_tickets(store), store)
+    destroy_closed_keys(open_tickets(store), store)
     for line in store.warnings():
         click.echo(f"warning: {line}", err=True)
     for published in store.surveys():
-        if published.state is not State.CLOSED and (why := definition_checks.name_objection(published.survey.source)):
-            click.echo(f"warning: {why}; {definition_checks.THEN}", err=True)
+        if published.state is not State.CLOSED and (
+            why := definition_checks.describe_objection(published.survey.source)
+        ):
+            click.echo(f"warning: {why}; {definition_checks.ADVICE}", err=True)
     store.close()
     os.environ["CANDOR_DB"] = db
-    make = partial(_create, "survey_app.web.rsgi", config=config)
+    make = partial(_load_application, "survey_app.web.rsgi", config=config)
     _run(make, "Candor serves", host, port, workers, trusted_proxies)
     store.tidy(now=True)
     store.close()
@@ -48,8 +50,8 @@ def serve(
 def serve_issuer(file: Path, host: str, port: int, workers: int, trusted_proxies: int) -> None:
     """Serve a server that only issues tickets, until Ctrl-C."""
     _check_limits()
-    os.environ[issuer_app.FILE] = str(file)
-    make = partial(_create, "survey_app.web.issuer_app")
+    os.environ[issuer_app.FILE_VARIABLE] = str(file)
+    make = partial(_load_application, "survey_app.web.issuer_app")
     _run(make, "Candor gives out tickets", host, port, workers, trusted_proxies)
 
 
@@ -62,22 +64,22 @@ def _check_limits() -> None:
             raise click.ClickException(f"{name} is {limit!r}; write {default}, or off") from None
 
 
-def _run(make: Callable[..., object], what: str, host: str, port: int, workers: int, trusted_proxies: int) -> None:
+def _run(make: Callable[..., object], title: str, host: str, port: int, workers: int, trusted_proxies: int) -> None:
     os.environ["CANDOR_TRUSTED_PROXIES"] = str(trusted_proxies)
     check_port(host, port)
-    click.echo(f"{what} on http://{host}:{port} with {workers} worker{'s' * (workers > 1)}; Ctrl-C ends it", err=True)
+    click.echo(f"{title} on http://{host}:{port} with {workers} worker{'s' * (workers > 1)}; Ctrl-C ends it", err=True)
     Workers(partial(make, Counts()), host, port, workers).run()
 
 
-def _create(module: str, counts: Counts, **more: object) -> object:
+def _load_application(module: str, counts: Counts, **options: object) -> object:
     """Return the application of `module`.
 
     Each worker imports it itself, so that the parent process does not load it.
     """
-    return importlib.import_module(module).create(counts, **more)
+    return importlib.import_module(module).create(counts, **options)
 
 
-def check_port(host: str, port: int, way: str = "--port {}") -> None:
+def check_port(host: str, port: int, option: str = "--port {}") -> None:
     """Raise ClickException with one clear sentence if the port is taken, before anything else happens.
 
     `option` is the text that shows how to choose another port.
@@ -88,7 +90,7 @@ def check_port(host: str, port: int, way: str = "--port {}") -> None:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((host, port))
     except OSError as error:
-        hint = f" Is another server running? Try {way.format(port + 1)}."
+        hint = f" Is another server running? Try {option.format(port + 1)}."
         if error.errno != errno.EADDRINUSE:
             hint = " Name an address of this machine: --host 127.0.0.1, or 0.0.0.0 for all."
         raise click.ClickException(f"cannot listen on {host}:{port}: {error.strerror}.{hint}") from None

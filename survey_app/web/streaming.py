@@ -22,9 +22,9 @@ from survey_app.store import Unavailable
 
 MOST_IN_MEMORY = 2**20  # bytes of a reply; a larger one goes to a file
 CHUNK = 2**16  # bytes: the most that a pipe holds
-MOST_SENT = 32  # files that one worker sends at the same time
-STALLED = 60.0  # seconds without any progress after which a transfer is abandoned
-SLOWEST = 2**14  # bytes per second: slower transfers are abandoned too
+MOST_TRANSFERS = 32  # files that one worker sends at the same time
+STALL_SECONDS = 60.0  # seconds without any progress after which a transfer is abandoned
+MIN_BYTES_PER_SECOND = 2**14  # bytes per second: slower transfers are abandoned too
 
 Headers = list[tuple[str, str]]
 
@@ -37,17 +37,17 @@ def gather(chunks: Iterable[bytes]) -> bytes | BinaryIO:
             pieces.append(chunk)
             size += len(chunk)
             if size > MOST_IN_MEMORY:
-                return _written(pieces, source)
+                return _write_file(pieces, source)
         return b"".join(pieces)
     except (OSError, Unavailable):  # the disk is full, or the database does not respond
         raise Problem("unavailable") from None
 
 
-def _written(held: list[bytes], source: Iterable[bytes]) -> BinaryIO:
+def _write_file(pieces: list[bytes], source: Iterable[bytes]) -> BinaryIO:
     file = tempfile.TemporaryFile()  # noqa: SIM115  the sender closes it
     try:
-        while held:
-            file.write(held.pop(0))
+        while pieces:
+            file.write(pieces.pop(0))
         for chunk in source:
             file.write(chunk)
         file.flush()
@@ -61,7 +61,7 @@ class Sender:
     """The sender of large replies of one worker. Only its event loop calls it."""
 
     def __init__(self) -> None:
-        self._sent = 0
+        self._transfers = 0
 
     async def send(self, protocol: Any, status: int, headers: Headers, file: BinaryIO) -> None:
         """Send a file as fast as the client reads, and close it.
@@ -69,21 +69,21 @@ class Sender:
         Raise Problem, before anything is sent, if too many files are being sent.
         """
         with file:
-            if self._sent >= MOST_SENT:
-                raise Problem("unavailable", "Too many files are being sent here at once.", wait=int(STALLED))
-            self._sent += 1
+            if self._transfers >= MOST_TRANSFERS:
+                raise Problem("unavailable", "Too many files are being sent here at once.", wait=int(STALL_SECONDS))
+            self._transfers += 1
             try:
-                await _send(protocol, status, headers, file)
+                await _send_file(protocol, status, headers, file)
             finally:
-                self._sent -= 1
+                self._transfers -= 1
 
 
-def longest(size: int) -> float:
+def transfer_seconds(size: int) -> float:
     """Return the seconds in which a client has to read a file of `size` bytes."""
-    return STALLED + size / SLOWEST
+    return STALL_SECONDS + size / MIN_BYTES_PER_SECOND
 
 
-async def _send(protocol: Any, status: int, headers: Headers, file: BinaryIO) -> None:
+async def _send_file(protocol: Any, status: int, headers: Headers, file: BinaryIO) -> None:
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     with tempfile.TemporaryDirectory(prefix="candor-") as folder:
@@ -94,14 +94,16 @@ async def _send(protocol: Any, status: int, headers: Headers, file: BinaryIO) ->
             length = [] if any(name == "content-length" for name, _ in headers) else [("content-length", str(size))]
             protocol.response_file(status, [*headers, *length], pipe)
             with suppress(BrokenPipeError, TimeoutError):  # the client has disconnected, has stalled, or is too slow
-                async with asyncio.timeout(longest(size)):  # wait_for would lose a timeout that coincides with a write
-                    await _fill(ends, file)
+                async with asyncio.timeout(
+                    transfer_seconds(size)
+                ):  # wait_for would lose a timeout that coincides with a write
+                    await _fill_pipe(ends, file)
         finally:
             for end in ends:
                 os.close(end)
 
 
-async def _fill(ends: list[int], file: BinaryIO) -> None:
+async def _fill_pipe(ends: list[int], file: BinaryIO) -> None:
     """Write a file into the last of the ends of a pipe.
 
     The first end is our own end for reading: without it, nothing could be written before granian opens another. It is
@@ -113,17 +115,17 @@ async def _fill(ends: list[int], file: BinaryIO) -> None:
             try:
                 remaining = remaining[os.write(ends[-1], remaining) :]
             except BlockingIOError:
-                await _writable(ends[-1])
+                await _wait_writable(ends[-1])
             if len(ends) > 1 and file.tell() - len(remaining) > CHUNK:
                 os.close(ends.pop(0))
 
 
-async def _writable(end: int) -> None:
+async def _wait_writable(end: int) -> None:
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()
     loop.add_writer(end, ready.set)
     try:
-        async with asyncio.timeout(STALLED):
+        async with asyncio.timeout(STALL_SECONDS):
             await ready.wait()
     finally:
         loop.remove_writer(end)

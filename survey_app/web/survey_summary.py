@@ -5,10 +5,10 @@ from typing import Literal
 
 import msgspec
 
-from survey_app.authoring.timestamps import spelled
-from survey_app.store import Published, Role, User, now
+from survey_app.authoring.timestamps import format_timestamp
+from survey_app.store import PublishedSurvey, Role, User, now
 from survey_app.web.access import role_of, store
-from survey_app.web.console.survey_page import link, pinned
+from survey_app.web.console.survey_page import pinned_link, respondent_link
 
 
 class Part(msgspec.Struct, omit_defaults=True):
@@ -22,7 +22,7 @@ class Part(msgspec.Struct, omit_defaults=True):
     size: int | None = None
 
 
-class Told(msgspec.Struct, omit_defaults=True):
+class SurveySummary(msgspec.Struct, omit_defaults=True):
     """One survey, or one study; terms as in an author's file, dates in UTC."""
 
     slug: str
@@ -42,33 +42,35 @@ class Told(msgspec.Struct, omit_defaults=True):
 class Listing(msgspec.Struct):
     """All surveys of an account, and those that are shared with it."""
 
-    surveys: list[Told]
+    surveys: list[SurveySummary]
 
 
-def told(groups: Sequence[Published], user: User) -> Told:
+def summarize_survey(groups: Sequence[PublishedSurvey], user: User) -> SurveySummary:
     """Return the summary of a survey or study for an account."""
     first = groups[0]
     terms, role = first.terms, role_of(user, first) or Role.READER
     opens, closes, deletes = (
-        spelled(moment) if moment else None for moment in (terms.opens, terms.closes, terms.deletes)
+        format_timestamp(moment) if moment else None for moment in (terms.opens, terms.closes, terms.deletes)
     )
-    return Told(
+    return SurveySummary(
         first.name,
         first.survey.title,
-        first.at(now()).value,
-        role.said,
-        first.invited,
+        first.state_at(now()).value,
+        role.label,
+        first.is_by_invitation,
         "public" if terms.public else "private",
         opens,
         closes,
         terms.max_reports,
         deletes,
-        [_part(group) for group in groups],
+        [_summarize_part(group) for group in groups],
     )
 
 
-def _part(published: Published) -> Part:
+def _summarize_part(published: PublishedSurvey) -> Part:
     survey = published.survey
-    link_text = link(published) if published.invited else pinned(published)  # a bare link admits nobody
+    link_text = (
+        respondent_link(published) if published.is_by_invitation else pinned_link(published)
+    )  # a bare link admits nobody
     reports = store().snapshot(published).reports
     return Part(survey.slug, survey.digest, link_text, reports, survey.group or None, published.terms.size)

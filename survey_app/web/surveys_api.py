@@ -17,21 +17,32 @@ from msgspec import UNSET, UnsetType, structs
 from survey_app.authoring.diagnostics import check
 from survey_app.authoring.publication import publish_as, set_terms
 from survey_app.authoring.terms import Terms
-from survey_app.authoring.timestamps import moment_of
+from survey_app.authoring.timestamps import parse_timestamp
 from survey_app.authoring.yaml_source import LARGEST_FILE
 from survey_app.invitations.keys import make_key
 from survey_app.problems import CONTENT_TYPE, Problem
-from survey_app.store import Published, Role, State, StoreError, User, any_version, grouped, listed, may_close, now
-from survey_app.web.access import holder, managed, store, tickets
-from survey_app.web.console.terms_form import would_close
-from survey_app.web.survey_summary import Listing, Told, told
+from survey_app.store import (
+    PublishedSurvey,
+    Role,
+    State,
+    StoreError,
+    User,
+    any_version,
+    group_by_study,
+    list_surveys,
+    may_close,
+    now,
+)
+from survey_app.web.access import find_managed, require_token_account, store, tickets
+from survey_app.web.console.terms_form import closing_reason
+from survey_app.web.survey_summary import Listing, SurveySummary, summarize_survey
 
 blueprint = Blueprint("surveys", __name__)
 
 YAML = ("application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml", "text/plain")
 STATES = {"open": State.OPEN, "ready": State.READY}
-CONFIRM = "Candor-Confirm"
-CLOSE_INSTEAD = 'To close it now, send {"state": "closed"}'
+CONFIRM_HEADER = "Candor-Confirm"
+CLOSE_ADVICE = 'To close it now, send {"state": "closed"}'
 
 
 class Change(msgspec.Struct, forbid_unknown_fields=True):
@@ -46,24 +57,24 @@ class Change(msgspec.Struct, forbid_unknown_fields=True):
 
 
 @blueprint.errorhandler(StoreError)
-def refused(error: StoreError) -> Response:
+def report_refusal(error: StoreError) -> Response:
     """Return a refusal of the store or of `publication` as a problem document, in its own words."""
-    problem = Problem("conflict", _sentence(str(error)))
+    problem = Problem("conflict", _capitalize(str(error)))
     return Response(problem.body(), problem.status, content_type=CONTENT_TYPE)
 
 
 @blueprint.get("/api/surveys")
 def all_surveys() -> Response:
     """List the surveys of the account, then the surveys shared with it."""
-    user, database = holder(), store()
-    studies = [*listed(database, user.key), *grouped(database, database.shared_with(user.key))]
-    return _reply(Listing([told(groups, user) for groups in studies]))
+    user, database = require_token_account(), store()
+    studies = [*list_surveys(database, user.key), *group_by_study(database, database.shared_with(user.key))]
+    return _reply(Listing([summarize_survey(groups, user) for groups in studies]))
 
 
 @blueprint.post("/api/surveys")
 def add() -> Response:
     """Publish an author's file, as a new version if its slug is known."""
-    user = _author()
+    user = _require_author()
     state = STATES.get(request.args.get("state", "open"))
     if state is None:
         raise Problem("malformed_request", "A survey is published with state=open or state=ready.")
@@ -80,7 +91,7 @@ def add() -> Response:
     surveys = publish_as(
         store(), tickets(), diagnosis.built, user, state=state, source=stored_source, make_key=make_key
     )
-    response = _reply(structs.replace(told(surveys, user), advice=list(diagnosis.built.advice)), 201)
+    response = _reply(structs.replace(summarize_survey(surveys, user), advice=list(diagnosis.built.advice)), 201)
     response.headers["Location"] = url_for("api.definition", slug=surveys[0].survey.slug)
     return response
 
@@ -88,13 +99,13 @@ def add() -> Response:
 @blueprint.patch("/api/surveys/<slug>")
 def change(slug: str) -> Response:
     """Change the terms or the state of a survey, or of all groups of a study."""
-    user = _author()
-    published = managed(slug, Role.EDITOR, user, request.args.get("digest"))
+    user = _require_author()
+    published = find_managed(slug, Role.EDITOR, user, request.args.get("digest"))
     try:
         update = msgspec.json.decode(request.get_data(cache=False), type=Change)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Problem("malformed_request", _sentence(str(error))) from None
-    terms = _terms(published.terms, update)
+        raise Problem("malformed_request", _capitalize(str(error))) from None
+    terms = _apply_change(published.terms, update)
     if (update.state is UNSET) == (terms == published.terms):
         raise Problem("malformed_request", "Send another state, or other terms: one of the two at a time.")
     if update.state is not UNSET:
@@ -102,57 +113,57 @@ def change(slug: str) -> Response:
     else:
         _check_closing(published, terms, update.sure)
         set_terms(store(), published, terms, user)
-    return _reply(_now(published, user))
+    return _reply(_current_summary(published, user))
 
 
 @blueprint.delete("/api/surveys/<slug>")
 def delete(slug: str) -> Response:
     """Delete all versions and reports. A header repeats the slug, because there is no confirmation page."""
-    name = managed(slug, Role.OWNER, _author()).name
-    if request.headers.get(CONFIRM) != name:
-        raise Problem("malformed_request", f"To delete it with all versions and reports, send {CONFIRM}: {name}")
+    name = find_managed(slug, Role.OWNER, _require_author()).name
+    if request.headers.get(CONFIRM_HEADER) != name:
+        raise Problem("malformed_request", f"To delete it with all versions and reports, send {CONFIRM_HEADER}: {name}")
     store().delete_survey(name)
     return Response(status=204)
 
 
-def _author() -> User:
+def _require_author() -> User:
     """Return the account, before the body is read, and limit the size of the body.
 
     Raise Problem if the account sends requests too often.
     """
-    user = holder()
+    user = require_token_account()
     current_app.extensions["candor_authors"].check(str(user.key))
     request.max_content_length = LARGEST_FILE
     return user
 
 
-def _terms(old: Terms, wanted: Change) -> Terms:
-    values: dict[str, Any] = {} if wanted.results is UNSET else {"public": wanted.results == "public"}
+def _apply_change(old: Terms, update: Change) -> Terms:
+    values: dict[str, Any] = {} if update.results is UNSET else {"public": update.results == "public"}
     for name in ("closes", "deletes"):
-        value = getattr(wanted, name)
+        value = getattr(update, name)
         if value is not UNSET:
-            values[name] = None if value is None else _moment(name, value)
-    if wanted.max_reports is not UNSET:
-        values["max_reports"] = wanted.max_reports
+            values[name] = None if value is None else _parse_moment(name, value)
+    if update.max_reports is not UNSET:
+        values["max_reports"] = update.max_reports
     return replace(old, **values)
 
 
-def _moment(name: str, text: str) -> datetime:
+def _parse_moment(name: str, text: str) -> datetime:
     try:
-        return moment_of(text)
+        return parse_timestamp(text)
     except ValueError as error:
         raise Problem("malformed_request", f"{name} {error}.") from None
 
 
-def _check_closing(published: Published, terms: Terms, sure: bool) -> None:
+def _check_closing(published: PublishedSurvey, terms: Terms, sure: bool) -> None:
     """Raise StoreError if the terms would close a survey at once, as in the console.
 
     Terms that may close it need `sure`.
     """
     groups = store().study(published.survey.study) or [published]
     reports = sum(store().snapshot(group).reports for group in groups)
-    if why := would_close(published.terms, terms, reports, now()):
-        raise StoreError(f"{why}. {CLOSE_INSTEAD}")
+    if why := closing_reason(published.terms, terms, reports, now()):
+        raise StoreError(f"{why}. {CLOSE_ADVICE}")
     if terms.max_reports and not sure and may_close(store(), groups, terms.max_reports):
         raise StoreError(
             f"it may have {terms.max_reports} reports already, because fewer are shown than have come, and would close "
@@ -160,19 +171,19 @@ def _check_closing(published: Published, terms: Terms, sure: bool) -> None:
         )
 
 
-def _now(published: Published, user: User) -> Told:
+def _current_summary(published: PublishedSurvey, user: User) -> SurveySummary:
     """Return the summary of a survey, or of all groups of its study, after a change."""
     survey = published.survey
     current = any_version(store(), survey.slug, survey.digest)
     groups = store().study(survey.study) or [current or published]
-    return told(groups, user)
+    return summarize_survey(groups, user)
 
 
-def _reply(document: Listing | Told, status: int = 200) -> Response:
+def _reply(document: Listing | SurveySummary, status: int = 200) -> Response:
     response = jsonify(msgspec.to_builtins(document))
     response.status_code = status
     return response
 
 
-def _sentence(reason: str) -> str:
+def _capitalize(reason: str) -> str:
     return f"{reason[0].upper()}{reason[1:]}."

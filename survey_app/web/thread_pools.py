@@ -25,7 +25,7 @@ TRY_AGAIN = 5  # seconds
 PATIENCE = 10.0  # seconds that a request may wait for a thread; after a longer wait it is refused on its turn
 
 
-class Kind(StrEnum):
+class RequestKind(StrEnum):
     """The kind of a request, which decides its thread pool."""
 
     RESPONDENT = "respondent"
@@ -35,38 +35,38 @@ class Kind(StrEnum):
     DRAFT = "draft"
 
 
-class Size(NamedTuple):
+class PoolSize(NamedTuple):
     """The number of threads of a pool, and of requests that may wait for them."""
 
     threads: int
-    waiting: float
+    queue_size: float
 
 
-SIZES = {
-    Kind.RESPONDENT: Size(8, math.inf),
-    Kind.EXPLANATION: Size(2, 200),
-    Kind.PAGE: Size(8, 1_000),
-    Kind.READING: Size(2, 200),
-    Kind.DRAFT: Size(2, 50),
+POOL_SIZES = {
+    RequestKind.RESPONDENT: PoolSize(8, math.inf),
+    RequestKind.EXPLANATION: PoolSize(2, 200),
+    RequestKind.PAGE: PoolSize(8, 1_000),
+    RequestKind.READING: PoolSize(2, 200),
+    RequestKind.DRAFT: PoolSize(2, 50),
 }
 KINDS = {  # by blueprint or by endpoint; all other endpoints are pages
-    Kind.RESPONDENT: ("assets", "form", "api.definition", "api.health", "api.preflight"),
-    Kind.EXPLANATION: ("explain",),
-    Kind.READING: (
+    RequestKind.RESPONDENT: ("assets", "form", "api.definition", "api.health", "api.preflight"),
+    RequestKind.EXPLANATION: ("explain",),
+    RequestKind.READING: (
         *("archive", "downloads", "results.page", "demo.administrator"),
         *("api.survey_results", "api.survey_crosstab", "api.survey_regression"),
     ),
-    Kind.DRAFT: ("editor", "languages", "launch", "console.start", "surveys.add"),
+    RequestKind.DRAFT: ("editor", "languages", "launch", "console.start", "surveys.add"),
 }  # fmt: skip
 
 
-def kind_of(endpoint: str) -> Kind:
+def kind_of(endpoint: str) -> RequestKind:
     """Return the kind of a request to an endpoint. An empty endpoint, for a path without a route, is a page."""
     names = (endpoint, endpoint.partition(".")[0])
-    return next((kind for kind, members in KINDS.items() if any(name in members for name in names)), Kind.PAGE)
+    return next((kind for kind, members in KINDS.items() if any(name in members for name in names)), RequestKind.PAGE)
 
 
-def never() -> bool:
+def never_gone() -> bool:
     """Return False: the client is never considered disconnected."""
     return False
 
@@ -74,28 +74,30 @@ def never() -> bool:
 class Pool:
     """Threads with a bounded queue. Only the worker's event loop calls it."""
 
-    def __init__(self, kind: Kind) -> None:
-        size = SIZES[kind]
-        self._most, self._asked = size.threads + size.waiting, 0
-        self._patience = PATIENCE if math.isfinite(size.waiting) else math.inf
+    def __init__(self, kind: RequestKind) -> None:
+        size = POOL_SIZES[kind]
+        self._capacity, self._pending = size.threads + size.queue_size, 0
+        self._patience = PATIENCE if math.isfinite(size.queue_size) else math.inf
         self._threads = ThreadPoolExecutor(size.threads, kind)
 
-    async def run(self, call: Callable[..., Result], *arguments: Any, is_gone: Callable[[], bool] = never) -> Result:
+    async def run(
+        self, call: Callable[..., Result], *arguments: Any, is_gone: Callable[[], bool] = never_gone
+    ) -> Result:
         """Call a function on a thread and return its result.
 
         Raise Problem if too many requests wait, if this request waited too long, or if its client has disconnected.
         """
-        if self._asked >= self._most:
+        if self._pending >= self._capacity:
             raise Problem("unavailable", BUSY, wait=TRY_AGAIN)
-        self._asked += 1
+        self._pending += 1
         try:
             run = asyncio.get_running_loop().run_in_executor
             return await run(self._threads, self._call, time.monotonic(), is_gone, call, *arguments)
         finally:
-            self._asked -= 1
+            self._pending -= 1
 
-    def _call(self, begun: float, is_gone: Callable[[], bool], call: Callable[..., Result], *arguments: Any) -> Result:
-        if time.monotonic() - begun > self._patience or is_gone():
+    def _call(self, start: float, is_gone: Callable[[], bool], call: Callable[..., Result], *arguments: Any) -> Result:
+        if time.monotonic() - start > self._patience or is_gone():
             raise Problem("unavailable", BUSY, wait=TRY_AGAIN)
         return call(*arguments)
 

@@ -7,7 +7,7 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 
-from survey_app.accounts import new_token, secret_hash
+from survey_app.accounts import hash_secret, new_token
 from survey_app.store import token_id
 from survey_app.web.access import store
 from survey_app.web.console.guard import guard
@@ -20,7 +20,7 @@ guard(blueprint)
 def make() -> ResponseReturnValue:
     """Create a token and show it on a page that is not cached. Only its hash is stored."""
     token = new_token()
-    hashed = secret_hash(token)
+    hashed = hash_secret(token)
     store().add_token(current_user.user, hashed)
     return render_template("auth/token.html", token=token, id=token_id(hashed), name=current_user.user.name)
 

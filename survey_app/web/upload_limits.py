@@ -17,13 +17,13 @@ from survey_app.collect.batch import BATCHES, LARGEST_BATCH
 from survey_app.invitations.issuing import LARGEST_REQUEST, TICKETS
 from survey_app.problems import Problem
 from survey_app.store import Role
-from survey_app.web.access import CONSOLE, holder, managed, require, visible
+from survey_app.web.access import CONSOLE, find_managed, find_visible, require, require_token_account
 
 SURVEYS = "/api/surveys"
 LARGEST_OF_ALL = max(LARGEST_REPORT, LARGEST_FORM, LARGEST_BATCH)
-MOST_HELD = 64_000_000  # bytes of bodies that one worker holds for all accounts together
-MOST_HELD_OF_ANYBODY = 32_000_000  # and separately for everybody else: neither can exhaust the budget of the other
-UNCOUNTED = 8_192  # bytes of each body: an ordinary report is accepted however many other bodies are incomplete
+ACCOUNT_BUDGET = 64_000_000  # bytes of bodies that one worker holds for all accounts together
+PUBLIC_BUDGET = 32_000_000  # and separately for everybody else: neither can exhaust the budget of the other
+UNCOUNTED_BYTES = 8_192  # bytes of each body: an ordinary report is accepted however many other bodies are incomplete
 TRY_AGAIN = 5  # seconds: incomplete bodies release their memory within READ_SECONDS
 
 
@@ -40,22 +40,22 @@ def largest_upload(method: str, path: str) -> int:
     return LARGEST_BATCH if BATCHES.fullmatch(path) else LARGEST_REPORT
 
 
-def of_an_account(method: str, path: str) -> bool:
+def needs_account(method: str, path: str) -> bool:
     """Return whether the sender of a request must be authenticated before its body is read."""
     return method == "PATCH" or largest_upload(method, path) > LARGEST_REPORT
 
 
-def admits(app: Flask, environ: dict[str, object]) -> bool:
+def may_upload(app: Flask, environ: dict[str, object]) -> bool:
     """Return whether the headers of a request authorize its sender to upload the body."""
     with app.request_context(environ):
         try:
             if request.path.startswith(CONSOLE):
                 return bool(current_user.is_authenticated)
-            user, slug = holder(), (request.view_args or {}).get("slug")
+            user, slug = require_token_account(), (request.view_args or {}).get("slug")
             if slug is not None and request.method == "PATCH":
-                managed(slug, Role.EDITOR, user, request.args.get("digest"))
+                find_managed(slug, Role.EDITOR, user, request.args.get("digest"))
             elif slug is not None:
-                require(user, visible(slug), Role.OWNER)
+                require(user, find_visible(slug), Role.OWNER)
         except Exception:  # the app meets the same error, and reports it
             return False
         return request.routing_exception is None
@@ -65,20 +65,20 @@ class Budget:
     """The memory of a worker for request bodies in progress. Only its event loop calls it."""
 
     def __init__(self, most: int) -> None:
-        self._most, self._held = most, 0
+        self._capacity, self._reserved = most, 0
 
     @contextmanager
-    def room(self, length: int) -> Iterator[None]:
+    def reserve(self, length: int) -> Iterator[None]:
         """Reserve memory for a body of this length until its request is over. Raise Problem if there is none.
 
         All of it is reserved at once. If memory were reserved piece by piece, many half-read bodies would refuse each
         other.
         """
-        amount = max(length - UNCOUNTED, 0)
-        if amount and self._held + amount > self._most:
+        amount = max(length - UNCOUNTED_BYTES, 0)
+        if amount and self._reserved + amount > self._capacity:
             raise Problem("unavailable", "Too much is being sent here at once; send the same again.", wait=TRY_AGAIN)
-        self._held += amount
+        self._reserved += amount
         try:
             yield
         finally:
-            self._held -= amount
+            self._reserved -= amount

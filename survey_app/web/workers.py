@@ -34,7 +34,7 @@ LEAST_PAUSE, MOST_PAUSE = 0.1, 2.0  # seconds before a worker that failed to sta
 LOOK_SECONDS = 1.0
 
 
-def connections() -> int:
+def connection_limit() -> int:
     """Return the number of connections that a worker may hold.
 
     The limit of open files is raised to the system's maximum first.
@@ -59,7 +59,7 @@ class Workers(MPServer):
             http=HTTPModes.http1,
             workers=workers,
             backlog=BACKLOG,
-            backpressure=connections(),
+            backpressure=connection_limit(),
             http1_settings=HTTP1Settings(header_read_timeout=IDLE_SECONDS * 1000, max_buffer_size=BUFFER),
             workers_kill_timeout=STOPPING,  # a worker might wait for ever; acknowledged reports are on disk
             log_access=False,
@@ -68,11 +68,11 @@ class Workers(MPServer):
 
     def run(self) -> None:
         """Serve until a signal stops the server."""
-        self.serve(target_loader=self._served, wrap_loader=False)
+        self.serve(target_loader=self._load_application, wrap_loader=False)
 
-    def _served(self) -> Any:
+    def _load_application(self) -> Any:
         """Return the application in a worker, and end the worker when its parent dies."""
-        threading.Thread(target=_end_with, args=(self._pid,), daemon=True).start()
+        threading.Thread(target=_end_with_parent, args=(self._pid,), daemon=True).start()
         return self._make()
 
     def _serve_loop(self, spawn_target: Any, target_loader: Any) -> None:
@@ -83,7 +83,7 @@ class Workers(MPServer):
             self._wait(LOOK_SECONDS)
             if self.reload_signal:
                 reload(spawn_target, target_loader)
-            if dead := self._dead():
+            if dead := self._dead_workers():
                 if min(time.monotonic() - worker.birth for worker in dead) >= LONG_LIFE:
                     pause = LEAST_PAUSE
                 else:
@@ -91,10 +91,10 @@ class Workers(MPServer):
                     self._wait(pause, for_death=False)
                     pause = min(2 * pause, MOST_PAUSE)
                 if not self.interrupt_signal:
-                    respawn([worker.idx for worker in self._dead()], spawn_target, target_loader)
+                    respawn([worker.idx for worker in self._dead_workers()], spawn_target, target_loader)
         self.interrupt_children.clear()  # otherwise granian's exit status would report a worker that was restarted
 
-    def _dead(self) -> list[Any]:
+    def _dead_workers(self) -> list[Any]:
         workers: list[Any] = list(self.wrks)
         return [worker for worker in workers if not worker.is_alive()]
 
@@ -108,7 +108,7 @@ class Workers(MPServer):
                 return
 
 
-def _end_with(parent: int) -> None:
+def _end_with_parent(parent: int) -> None:
     """End this process soon after its parent dies.
 
     Requests in progress have as long to finish as at a regular stop.

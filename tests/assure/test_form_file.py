@@ -15,10 +15,10 @@ from playwright.sync_api import Browser, expect
 
 from candor_client.definition import Survey
 from candor_client.version import __version__
-from survey_app.assure.form_file import NoFile, check_file, difference, form_file
+from survey_app.assure.form_file import FormFileError, build_form_file, check_file, describe_difference
 from survey_app.cli import main
 from survey_app.languages import Words
-from survey_app.web.form.form_page import made_file
+from survey_app.web.form.form_page import build_file
 from tests.browser import PHONE, ROOT, Site, Visit, overflows, violations, visit
 from tests.definitions import COIN, define, encode, field, survey, yes_no
 from tests.display_survey import study
@@ -31,7 +31,7 @@ CODE = "a-code-of-22-characters"
 
 
 def made(definition: bytes, server: str = SERVER) -> bytes:
-    return made_file(definition, server)
+    return build_file(definition, server)
 
 
 def check(data: bytes) -> str:
@@ -67,11 +67,11 @@ def test_a_changed_byte_is_found_wherever_it_is() -> None:
     inside = whole.index(b'id="definition">'), whole.rindex(b'<script type="module">')
     for at in (*range(0, len(whole), len(whole) // 97), len(whole) - 1):
         other = whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :]
-        with suppress(NoFile):  # if it can no longer be read
+        with suppress(FormFileError):  # if it can no longer be read
             told = check(other)
             assert f"byte {at + 1}," in told or ("#sha256=" in told and inside[0] < at < inside[1])
     assert "nothing more" in check(whole + b"\n")
-    with pytest.raises(NoFile):
+    with pytest.raises(FormFileError):
         check(whole[:1000])
 
 
@@ -80,11 +80,11 @@ def test_another_definition_makes_another_file_and_a_forged_one_is_refused() -> 
     other = made(encode(everything(title="Anything")))
     assert check(other) == "" and other != whole, "the digests tell them apart, and --check prints them"
     assert "#sha256=" in check(whole.replace(b"Did you copy?", b"Did you cheat?"))
-    with pytest.raises(NoFile, match="definition in it is refused"):
+    with pytest.raises(FormFileError, match="definition in it is refused"):
         check(whole.replace(rb"\"kind\":\"flip\"", rb"\"kind\":\"none\""))
-    with pytest.raises(NoFile, match="holds the definition of"):
+    with pytest.raises(FormFileError, match="holds the definition of"):
         check(whole.replace(f"{SERVER}/s/exam".encode(), f"{SERVER}/s/other".encode()))
-    with pytest.raises(NoFile, match="not a form"):
+    with pytest.raises(FormFileError, match="not a form"):
         check(b"\xff\xfe")
 
 
@@ -92,7 +92,7 @@ def test_another_definition_makes_another_file_and_a_forged_one_is_refused() -> 
     "server", ["example.org", "https://example.org/", "https://a b", "https://a'; x", "ftp://a", ""]
 )
 def test_a_server_is_an_address_and_nothing_else(server: str) -> None:
-    with pytest.raises(NoFile, match="no address"):
+    with pytest.raises(FormFileError, match="no address"):
         made(encode(everything()), server)
 
 
@@ -104,9 +104,11 @@ def test_nothing_in_it_can_end_a_block_or_reach_anybody_else() -> None:
     assert f"connect-src {SERVER}/api/surveys/exam/; form-action 'none'" in page
     parts = {"script": "let a;", "style": "b {}", "mark": "<path/>"}
     for name in ("script", "style"):
-        with pytest.raises(NoFile, match="cannot be laid"):
-            form_file(survey(everything()), SERVER, version="1", **(parts | {name: "</SCRIPT>"}))
-    assert difference(b"a\nbc", b"a\nbd").startswith("byte 4, line 2: the file has 'a\\nbc', this version makes")
+        with pytest.raises(FormFileError, match="cannot be laid"):
+            build_form_file(survey(everything()), SERVER, version="1", **(parts | {name: "</SCRIPT>"}))
+    assert describe_difference(b"a\nbc", b"a\nbd").startswith(
+        "byte 4, line 2: the file has 'a\\nbc', this version makes"
+    )
 
 
 # the command

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 from candor_client.definition import Survey
-from survey_app.assure.manipulation import odd_draws, out_of_range, suspicions
+from survey_app.assure.manipulation import describe_manipulation, find_impossible_counts, find_odd_draws
 from survey_app.assure.simulation.devices import reports
 from survey_app.plan.assumed_people import draw_people
 from survey_app.tally import Tally, add_bits
@@ -46,7 +46,7 @@ def test_a_yes_or_no_is_doubted_in_vain_as_rarely_as_stated(share: float, n: int
     """Exactly: every count and its probability, people with and without the answer drawn apart."""
     made = survey(simple())
     rate = share * 0.75 + (1 - share) * 0.25
-    doubted = [bool(out_of_range(made, Tally(n, np.array([ones])), 0.02)) for ones in range(n + 1)]
+    doubted = [bool(find_impossible_counts(made, Tally(n, np.array([ones])), 0.02)) for ones in range(n + 1)]
     false = float(binom.pmf(np.arange(n + 1), n, rate) @ np.array(doubted))
     assert false <= 0.02
     if share in (0.0, 1.0) and n == 1000:
@@ -60,8 +60,8 @@ def test_honest_devices_of_all_kinds_are_doubted_in_vain_as_rarely_as_stated() -
     ranges = draws = 0
     for _ in range(400):
         counted = tally(EVERYTHING, 600, rng, alone)
-        ranges += bool(out_of_range(EVERYTHING, counted, 0.05))
-        draws += bool(odd_draws(EVERYTHING, counted, 0.05))
+        ranges += bool(find_impossible_counts(EVERYTHING, counted, 0.05))
+        draws += bool(find_odd_draws(EVERYTHING, counted, 0.05))
     assert binom.sf(45, 400, 0.05) < 1e-6
     assert ranges <= 45
     assert 1 <= draws <= 45, "some are due: none at all has a chance below 1e-8"
@@ -72,11 +72,11 @@ def test_fakes_that_send_the_same_bits_are_found_and_those_that_look_honest_are_
     rng = np.random.default_rng()
     made = survey(simple())
     honest = tally(made, 8_500, rng, {"cheated": 0.0}).counts
-    assert "too seldom" in suspicions(made, Tally(10_000, honest))[0], "missed with a chance below 1e-8"
+    assert "too seldom" in describe_manipulation(made, Tally(10_000, honest))[0], "missed with a chance below 1e-8"
     noisy = rng.binomial(1_500, 0.75)  # each fake says yes, and flips its coins
-    assert suspicions(made, Tally(10_000, honest + noisy)) == []
+    assert describe_manipulation(made, Tally(10_000, honest + noisy)) == []
     zeros = tally(made, 500, rng, {"cheated": 1.0}).counts + 500
-    assert "too often" in suspicions(made, Tally(1_000, zeros))[0]
+    assert "too often" in describe_manipulation(made, Tally(1_000, zeros))[0]
 
 
 def test_draws_that_were_chosen_are_found() -> None:
@@ -85,11 +85,11 @@ def test_draws_that_were_chosen_are_found() -> None:
     chosen = counted.counts.copy()
     chosen[0] += 300  # fakes that answer the first field only
     chosen[1] += 150
-    assert any("devices drew their questions" in one for one in suspicions(EVERYTHING, Tally(2_300, chosen)))
+    assert any("devices drew their questions" in one for one in describe_manipulation(EVERYTHING, Tally(2_300, chosen)))
     asked = 2 + 1 + 5 + 1  # the first bit of the drawn field
     one_sided = counted.counts.copy()
     moved = int(one_sided[asked + 4])  # about 80
     one_sided[asked] += moved
     one_sided[asked + 4] -= moved
-    told = suspicions(EVERYTHING, Tally(2_000, one_sided))
+    told = describe_manipulation(EVERYTHING, Tally(2_000, one_sided))
     assert any("the options of used were drawn" in one for one in told)

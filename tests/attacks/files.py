@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 import candor_client
-from benchmarks.clock import WAYS, matched
+from benchmarks.clock import SCENARIOS, match_share
 from benchmarks.reproductions.figures import Section, share_of
 from survey_app.collect.intake import Intake
 from survey_app.invitations.codes import invite
@@ -33,7 +33,7 @@ def administrator(folder: Path) -> tuple[Found, Found, np.ndarray]:
     for _ in range(SEEN):
         answer = secrets.randbelow(2) == 1
         report = candor_client.randomize(made, {"cheated": answer})
-        if intake.take(made.slug, report.to_json()).result(PATIENCE) is not Outcome.STORED:
+        if intake.accept(made.slug, report.to_json()).result(PATIENCE) is not Outcome.STORED:
             raise AssertionError("not stored")
         said.append(answer)
         sent.append(report)
@@ -107,7 +107,7 @@ def files(folder: Path, runs: int, *, servers: bool = True) -> Section:
     section.table(
         ["how people come", "matched"],
         [
-            *([way, f"{np.mean([matched(way, 300, rng) for _ in range(runs)]):.1%}"] for way in WAYS),
+            *([way, f"{np.mean([match_share(way, 300, rng) for _ in range(runs)]):.1%}"] for way in SCENARIOS),
             ["two servers, of which neither knows the other's times", f"{1 / 300:.1%}, by guessing"],
         ],
     )

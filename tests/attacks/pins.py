@@ -6,7 +6,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 import candor_client
-from benchmarks.reproductions.figures import Number, Section, figure
+from benchmarks.reproductions.figures import Number, Section, format_figure
 from candor_client import Survey
 from candor_client.mechanisms import Subset
 from survey_app.authoring import build
@@ -71,7 +71,7 @@ def pins(people: int) -> Section:
                 f"{epsilon}",
                 f"{mechanism.weight:,}",
                 Number(mean, float(seen.mean()), spread / math.sqrt(people)),
-                figure(first(mechanism), 2),
+                format_figure(first(mechanism), 2),
             ]
         )
     section.table(["ε", "size of the set", "mean rank, in theory", "seen", "first guess right"], rows)

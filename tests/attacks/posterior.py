@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 
 import candor_client
-from benchmarks.reproductions.figures import Section, figure, share_of
-from survey_app.channels.posterior import posterior, suspected
+from benchmarks.reproductions.figures import Section, format_figure, share_of
+from survey_app.channels.posterior import posterior_bound, prior_chance
 from survey_app.languages import numbers
 from tests import reference
 from tests.definitions import simple, survey, worked
@@ -38,7 +38,7 @@ def joined(people: int, prior: float = 0.05) -> tuple[float, np.ndarray]:
     for truth in truths:
         if all(candor_client.randomize(made, {"cheated": bool(truth)}).bits[0] >> 7 for _ in range(2)):
             both.append(truth)
-    return posterior(prior, 2 * math.log(3)), np.array(both)
+    return posterior_bound(prior, 2 * math.log(3)), np.array(both)
 
 
 def belief(people: int) -> Section:
@@ -50,7 +50,10 @@ def belief(people: int) -> Section:
     section.table(
         ["they thought", *(f"ε = {'ln 3' if one == math.log(3) else f'{one:g}'}" for one in EPSILONS)],
         (
-            [numbers.chance(suspected(one)), *(numbers.at_most(one, epsilon) for epsilon in EPSILONS)]
+            [
+                numbers.format_chance(prior_chance(one)),
+                *(numbers.format_largest_suspicion(one, epsilon) for epsilon in EPSILONS),
+            ]
             for one in SUSPICIONS
         ),
     )
@@ -58,12 +61,12 @@ def belief(people: int) -> Section:
     section.say(
         "Not a promise but an enumeration: for the worked example of the wire, over every pair of answers (of the number"
         " its ends, between which all others are mixtures) and every report that can come of them, with exact fractions,"
-        f" the odds change by a factor of at most {figure(seen, 6)};"
-        f" e^ε is {figure(bound, 6)}."
+        f" the odds change by a factor of at most {format_figure(seen, 6)};"
+        f" e^ε is {format_figure(bound, 6)}."
     )
     rows = []
     for epsilon in (0.01, *EPSILONS):
-        chance = posterior(0.02, epsilon)
+        chance = posterior_bound(0.02, epsilon)
         name = "ln 3" if epsilon == math.log(3) else f"{epsilon:g}"
         rows.append([name, f"{chance:.2%}", f"{POLICY * chance:,.0f}"])
     section.say(

@@ -11,7 +11,7 @@ from candor_client import Survey, verify
 from candor_client.mechanisms import Flip, Geometric, Subset
 from survey_app.authoring import build
 from survey_app.authoring.ask import Ask
-from survey_app.authoring.design.savings import saving
+from survey_app.authoring.design.savings import describe_saving
 from survey_app.authoring.yaml_source import AuthoringError
 from survey_app.cli import main
 
@@ -156,7 +156,7 @@ def test_where_one_block_is_best_everybody_answers_it() -> None:
     assert definition["fields"][0]["questions"] == ["q0", "q1", "q2"]
     assert definition["fields"][0]["mechanism"]["size"] == 8
     assert definition["epsilon"] == 4
-    assert saving(built) == (
+    assert describe_saving(built) == (
         "each device answers everything, as one block: about 370 respondents for ±5 points instead of 990 if each answered "
         "everything and ε were split"
     )
@@ -165,7 +165,7 @@ def test_where_one_block_is_best_everybody_answers_it() -> None:
 def test_a_follow_up_can_be_asked_without_its_question() -> None:
     survey = build(text(YES, WHY)).survey
     assert blocks(survey) == [["a"], ["why"]]
-    assert survey.needed(1) == {"a", "why"}, "as a filter"
+    assert survey.question_ids_for(1) == {"a", "why"}, "as a filter"
 
 
 def test_a_follow_up_in_the_block_of_its_question_has_fewer_cells() -> None:

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from candor_client import canonical, verify
 from candor_client.mechanisms import Drawn, Flip, Geometric, Subset
 from survey_app.authoring import build, build_file
-from survey_app.authoring.budget import Claim, split
-from survey_app.authoring.yaml_source import AuthoringError, read
+from survey_app.authoring.budget import Claim, split_epsilon
+from survey_app.authoring.yaml_source import AuthoringError, parse_source
 from survey_app.cli import main
 from tests import reference
 from tests.definitions import WORKED_DIGEST
@@ -143,7 +143,7 @@ def test_a_joint_field_gets_the_sum_of_its_members() -> None:
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 5)), min_size=1, max_size=8), st.integers(1, 60))
 def test_shares_spend_exactly_the_total_and_keep_their_proportions(raw: list[tuple[int, int]], total: int) -> None:
     claims = [Claim(Fraction(fixed, 10), Fraction(weight)) for fixed, weight in raw]
-    shares = split(claims, Fraction(total, 10))
+    shares = split_epsilon(claims, Fraction(total, 10))
     fixed = sum((claim.fixed for claim in claims), Fraction(0))
     weighted = [(s - c.fixed) / c.weight for s, c in zip(shares or (), claims, strict=False) if c.weight]
     if shares is None:
@@ -321,7 +321,7 @@ def test_a_file_of_three_hundred_questions_with_a_hundred_options_each_is_read()
     """Its definition would be larger than any may be, and its words are within the bound."""
     options = ", ".join(map(str, range(100)))
     questions = [f"{{id: q{i}, type: choice, text: Which?, options: [{options}]}}" for i in range(300)]
-    assert len(read(text(*questions)).members()["questions"].items()) == 300
+    assert len(parse_source(text(*questions)).members()["questions"].items()) == 300
 
 
 @pytest.mark.parametrize("invisible", ["\u00ad", "\u2060", "\ufeff", "\U000e0041", "\u200d"])

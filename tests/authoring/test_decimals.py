@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from candor_client import Survey, verify
 from candor_client.canonical import spell
 from candor_client.mechanisms import Drawn, Flip, Geometric, Mechanism, Subset
-from candor_client.sampling import WHOLE
+from candor_client.sampling import DENOMINATOR
 from survey_app.authoring import build, mechanism_choice
-from survey_app.authoring.yaml_source import PUBLISHED, AuthoringError
+from survey_app.authoring.yaml_source import EPSILON_STEP, AuthoringError
 
 LN3 = "1.09861228866810969139524523692252570464749055782274945173469433363749429321860896687361575481373208878797"
 BUSY = settings(max_examples=50)  # a busy machine is no fault of the code
-FINEST = Fraction(PUBLISHED)  # the step from one ε that can be published to the next
+FINEST = Fraction(EPSILON_STEP)  # the step from one ε that can be published to the next
 DECIMALS = st.decimals("0.01", "8", places=40)
 QUESTIONS = {
     "yes_no": "type: yes_no",
@@ -90,11 +90,11 @@ def thresholds(mechanism: Mechanism) -> tuple[Mechanism, Mechanism]:
 def test_thresholds_are_the_last_that_keep_the_promise(epsilon: Decimal) -> None:
     """From both sides: each keeps ε, and one unit of 2^−64 further none does (geometric: a billionth of its ratio)."""
     for mechanism in (
-        mechanism_choice.flip(epsilon),
-        mechanism_choice.subset(5, 1, epsilon),
-        mechanism_choice.subset(9, 4, epsilon),
-        mechanism_choice.drawn(9, 3, epsilon),
-        mechanism_choice.geometric(11, epsilon),
+        mechanism_choice.make_flip(epsilon),
+        mechanism_choice.make_subset(5, 1, epsilon),
+        mechanism_choice.make_subset(9, 4, epsilon),
+        mechanism_choice.make_drawn(9, 3, epsilon),
+        mechanism_choice.make_geometric(11, epsilon),
     ):
         made, beyond = thresholds(mechanism)
         assert spends_at_most(made, Fraction(epsilon))
@@ -111,17 +111,19 @@ SPREAD = [
 @pytest.mark.parametrize("epsilon", SPREAD, ids=str)
 def test_no_mechanism_spends_more_than_it_was_made_for(epsilon: Decimal) -> None:
     """Sizes and ε as far as they go: the loss is that of the integers, 50 digits of it."""
-    made: list[Mechanism] = [mechanism_choice.flip(epsilon)]
+    made: list[Mechanism] = [mechanism_choice.make_flip(epsilon)]
     made += [
-        mechanism_choice.subset(size, weight, epsilon)
+        mechanism_choice.make_subset(size, weight, epsilon)
         for size in (2, 3, 5, 17, 64, 1000, 60_000)
         for weight in {1, 2, size // 3, size - 1}
         if 1 <= weight < size
     ]
     made += [
-        mechanism_choice.drawn(size, draw, epsilon) for size in (1, 4, 16, 40) for draw in range(1, min(size, 16) + 1)
+        mechanism_choice.make_drawn(size, draw, epsilon)
+        for size in (1, 4, 16, 40)
+        for draw in range(1, min(size, 16) + 1)
     ]
-    made += [mechanism_choice.geometric(levels, epsilon) for levels in (2, 3, 4, 7, 11, 32, 63, 64)]
+    made += [mechanism_choice.make_geometric(levels, epsilon) for levels in (2, 3, 4, 7, 11, 32, 63, 64)]
     for mechanism in made:
         assert mechanism.epsilon <= epsilon
         assert spends_at_most(mechanism, Fraction(epsilon))
@@ -132,10 +134,10 @@ def test_an_epsilon_a_hair_below_a_threshold_does_not_get_it() -> None:
     """At ln 3 a coin is ¾. Less by 10^−70 it must be below ¾, and sixty digits cannot tell the two apart."""
     with localcontext(prec=120):
         epsilon = Decimal(3).ln() - Decimal("1e-70")
-    below = mechanism_choice.flip(epsilon)
-    assert below.one == WHOLE * 3 // 4 - 1
+    below = mechanism_choice.make_flip(epsilon)
+    assert below.one == DENOMINATOR * 3 // 4 - 1
     assert spends_at_most(below, Fraction(epsilon))
-    assert not spends_at_most(Flip(one=WHOLE * 3 // 4, zero=WHOLE // 4), Fraction(epsilon))
+    assert not spends_at_most(Flip(one=DENOMINATOR * 3 // 4, zero=DENOMINATOR // 4), Fraction(epsilon))
 
 
 def test_designs_alone_have_to_fit_the_total_as_it_is_written() -> None:
@@ -150,8 +152,8 @@ def test_a_design_of_many_decimals_is_rounded_the_private_way(p: Decimal) -> Non
     (field,) = survey(f"type: yes_no, design: {{warner: {p:f}}}").fields
     mechanism = field.mechanism
     assert isinstance(mechanism, Flip)
-    assert 0 <= Fraction(p) - mechanism.p < Fraction(1, WHOLE)
-    assert 0 <= mechanism.q - (1 - Fraction(p)) < Fraction(1, WHOLE)
+    assert 0 <= Fraction(p) - mechanism.p < Fraction(1, DENOMINATOR)
+    assert 0 <= mechanism.q - (1 - Fraction(p)) < Fraction(1, DENOMINATOR)
 
 
 def test_a_design_that_rounds_to_nothing_says_so_with_its_line() -> None:

@@ -18,10 +18,24 @@ from candor_client.definition import possible_cells
 from candor_client.question import Question, parse_questions
 from survey_app.authoring import build
 from survey_app.authoring.design import partition
-from survey_app.authoring.design.blocks import MARGIN, Asked, best_way, chances, joint, joint_price, unit_price
-from survey_app.authoring.design.main_figures import cell_counts
-from survey_app.authoring.response_rate import FEWEST, answering
-from survey_app.channels.design_variance import Moments, blind_variance, blindness, event_moments, moments
+from survey_app.authoring.design.blocks import (
+    MARGIN,
+    DesignQuestion,
+    choose_randomization,
+    compute_chances,
+    compute_joint_cost_ratio,
+    join_questions,
+    price_unit,
+)
+from survey_app.authoring.design.main_figures import count_cells
+from survey_app.authoring.response_rate import LEAST_RATE, predict_response_rate
+from survey_app.channels.design_variance import (
+    Moments,
+    compute_moments,
+    event_moments,
+    k_ary_variance,
+    uniform_draw_odds,
+)
 from survey_app.kinds.assumptions import Guess
 from survey_app.kinds.number import level_shares, spread_numbers
 from survey_app.plan.question_plan import make_question
@@ -64,8 +78,8 @@ def test_respondents_of_six_mixed_questions(epsilon: int, split: int, best: int,
     assert max(designed([one], epsilon)["auto"] for one in MIXED if "show_if" not in one) == hardest
 
 
-def alike(question: Question, place: int) -> Asked:
-    return Asked(question, place, 1.0, 1.0)
+def alike(question: Question, place: int) -> DesignQuestion:
+    return DesignQuestion(question, place, 1.0, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -80,16 +94,16 @@ def alike(question: Question, place: int) -> Asked:
 def test_the_price_of_a_pair(first: Any, second: Any, prices: tuple[float, ...]) -> None:
     pair = [make_question(kind, options=options) for kind, options in (first, second)]
     asked = [alike(replace(one, id=f"q{i}"), i) for i, one in enumerate(pair)]
-    found = [joint_price(asked, epsilon) for epsilon in (1, 2, 3, 4)]
+    found = [compute_joint_cost_ratio(asked, epsilon) for epsilon in (1, 2, 3, 4)]
     assert found == pytest.approx(prices, abs=0.0051)
 
 
 def test_an_optional_yes_or_no_costs_half_as_many_respondents_again() -> None:
     plain, optional = (make_question("yes_no", optional=optional) for optional in (False, True))
     odds = math.exp(1)
-    assert best_way(optional, 0.9, odds).variance / best_way(plain, 1.0, odds).variance == pytest.approx(
-        1.42, abs=0.005
-    )
+    assert choose_randomization(optional, 0.9, odds).variance / choose_randomization(
+        plain, 1.0, odds
+    ).variance == pytest.approx(1.42, abs=0.005)
 
 
 def test_the_design_of_the_demo() -> None:
@@ -100,29 +114,31 @@ def test_the_design_of_the_demo() -> None:
 
     def grid(levels: int) -> float:
         scores = np.arange(levels) / (levels - 1)
-        figure = moments(scores, level_shares(places, shares, levels), np.ones(levels))
-        return blind_variance(figure, blindness(levels, odds))
+        figure = compute_moments(scores, level_shares(places, shares, levels), np.ones(levels))
+        return k_ary_variance(figure, uniform_draw_odds(levels, odds))
 
     def block(figure: Moments, cells: int) -> float:
-        return blind_variance(figure, blindness(cells, odds))
+        return k_ary_variance(figure, uniform_draw_odds(cells, odds))
 
     even = np.full(3, 1 / 3)
     needs = {
         "cheated + stress": block(event_moments(0.35, 1 / 2), 4),
         "why": block(event_moments(0.22 / 2, 1 / 3), 3),
-        "fair": block(moments(np.array([0, 0.5, 1]), even, np.ones(3)), 3),
+        "fair": block(compute_moments(np.array([0, 0.5, 1]), even, np.ones(3)), 3),
         "hours": min(map(grid, range(2, 9))),
         "help": block(event_moments(1 / 3, 1 / 3), 3),
         "used": block(event_moments(0.3, 1 / 2), 4) * 3 / 2,
     }
-    assert [round(chance / 1000) for chance in chances([*needs.values()])] == [216, 108, 122, 78, 162, 315]
+    assert [round(chance / 1000) for chance in compute_chances([*needs.values()])] == [216, 108, 122, 78, 162, 315]
     assert min(range(2, 9), key=grid) == 4
     margin = 1.959964 * math.sqrt(sum(needs.values()) / 3000)
     assert round(100 * margin, 1) == 6.2
     assert round(60 * margin, 1) == 3.7
     cheated = block(event_moments(0.22, 1 / 2), 4) / needs["cheated + stress"]
     assert round(100 * margin * math.sqrt(cheated), 1) == 5.9
-    split = 1.959964 * math.sqrt(3 * blind_variance(event_moments(0.3, 1 / 2), blindness(2, math.exp(2 / 7))) / 3000)
+    split = 1.959964 * math.sqrt(
+        3 * k_ary_variance(event_moments(0.3, 1 / 2), uniform_draw_odds(2, math.exp(2 / 7))) / 3000
+    )
     assert round(100 * split, 1) == 21.8
 
 
@@ -206,8 +222,8 @@ def test_a_long_chain_of_follow_ups_has_somebody_at_its_end() -> None:
     for before, one in itertools.pairwise(chain):
         one["show_if"] = {"question": before["id"], "is": ["yes"]}
     questions = parse_questions(chain)
-    assert answering(questions[2], questions) == pytest.approx(0.04)
-    assert answering(questions[-1], questions) == FEWEST
+    assert predict_response_rate(questions[2], questions) == pytest.approx(0.04)
+    assert predict_response_rate(questions[-1], questions) == LEAST_RATE
 
 
 # parts
@@ -235,19 +251,19 @@ def test_cells_are_counted_as_the_client_lists_them() -> None:
         rows = list(itertools.islice(possible_cells(some), 3000))
         if len(rows) < 3000:
             listed = [Counter(row[i] for row in rows) for i in range(len(some))]
-            assert cell_counts(some) == [
+            assert count_cells(some) == [
                 [held[s] for s in range(one.size)] for held, one in zip(listed, some, strict=True)
             ]
 
 
 def test_chances_are_millionths_in_proportion_to_need() -> None:
-    assert chances([1, 1, 2]) == [250_000, 250_000, 500_000]
-    assert chances([1, 1, 1]) == [333_334, 333_333, 333_333]
-    assert chances([1e-9, 5.0, 1e-12]) == [1, 999_998, 1]
+    assert compute_chances([1, 1, 2]) == [250_000, 250_000, 500_000]
+    assert compute_chances([1, 1, 1]) == [333_334, 333_333, 333_333]
+    assert compute_chances([1e-9, 5.0, 1e-12]) == [1, 999_998, 1]
     rng = np.random.default_rng()
     for count in (2, 7, 60, 5000):
         needs = rng.lognormal(0, 2, count)
-        found = np.array(chances(needs.tolist()))
+        found = np.array(compute_chances(needs.tolist()))
         assert found.sum() == 10**6
         assert found.min() >= 1
         assert np.abs(found - 1e6 * needs / needs.sum()).max() < (1.0001 if count < 5000 else 5000)
@@ -288,5 +304,5 @@ def test_a_question_by_itself_gets_the_best_mechanism_for_its_main_figure() -> N
 def test_the_margin_is_that_of_the_tables() -> None:
     assert MARGIN == 0.05
     (question,) = parse_questions(yes_no(1))
-    alone = unit_price([alike(question, 0)], math.exp(1))
-    assert alone == pytest.approx(joint([alike(question, 0)]).price(blindness(2, math.exp(1))))
+    alone = price_unit([alike(question, 0)], math.exp(1))
+    assert alone == pytest.approx(join_questions([alike(question, 0)]).price(uniform_draw_odds(2, math.exp(1))))

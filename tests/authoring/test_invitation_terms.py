@@ -2,7 +2,7 @@
 
 import pytest
 
-from survey_app.authoring import Built, build
+from survey_app.authoring import BuiltSurvey, build
 from survey_app.authoring.invitation_terms import format_modulus
 from survey_app.authoring.yaml_source import AuthoringError
 from tests.ticket_surveys import key
@@ -11,7 +11,7 @@ KEY = format_modulus(key().modulus)
 HERE = "https://council.example"
 
 
-def written(*lines: str) -> Built:
+def written(*lines: str) -> BuiltSurvey:
     file = "slug: exam\ntitle: Exam\nepsilon: 2\nquestions:\n  - {id: cheated, type: yes_no, text: Did you?}\n"
     return build((file + "\n".join(lines)).encode())
 

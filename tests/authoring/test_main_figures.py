@@ -10,7 +10,7 @@ from candor_client.question import Question
 from candor_client.types import TypeName
 from survey_app.authoring import mechanism_choice
 from survey_app.authoring.design.main_figures import main_figures, variance
-from survey_app.channels.channel import Assumed
+from survey_app.channels.channel import AssumedShares
 from survey_app.channels.design_variance import event_moments
 from survey_app.channels.geometric import GeometricChannel
 from survey_app.plan.question_plan import make_question
@@ -19,10 +19,10 @@ from survey_app.plan.question_plan import make_question
 @pytest.mark.parametrize(("epsilon", "usual", "grid"), [("1", 5.45, 4.35), ("2", 1.56, 0.862), ("3", 0.745, 0.300)])
 def test_clamped_noise_and_the_better_grid(epsilon: str, usual: float, grid: float) -> None:
     """On [−1, 1], numbers spread evenly: what the coins add, as published; nothing cut, the noise would add 8/ε²."""
-    made = mechanism_choice.geometric(64, Decimal(epsilon))
+    made = mechanism_choice.make_geometric(64, Decimal(epsilon))
     people = 4 / 63**2 * float(np.arange(64).var())
     channel, even = GeometricChannel(made), np.full(64, 1 / 64)
-    found = 4 / 63**2 * channel.variance(Assumed(np.arange(64.0), even, even)) - people
+    found = 4 / 63**2 * channel.variance(AssumedShares(np.arange(64.0), even, even)) - people
     assert found == pytest.approx(usual, abs=0.003)
     assert found < channel.worst_variance(rounded=True) < 8 / float(epsilon) ** 2
     question = make_question("number", high=Decimal(10_000))

@@ -49,9 +49,9 @@ def test_the_best_number_of_levels(epsilon: str, levels: int, worst: float) -> N
 def test_one_drawn_option_and_joint_sets_have_the_published_variances(
     options: int, epsilon: str, drawn_figure: float, joint_figure: float, winner: str
 ) -> None:
-    drawn = mechanism_choice.drawn(options, 1, Decimal(epsilon))
+    drawn = mechanism_choice.make_drawn(options, 1, Decimal(epsilon))
     assert options * bit_variance(drawn, 0.3) == pytest.approx(drawn_figure, abs=0.006)
-    cells = mechanism_choice.categories(2**options, Decimal(epsilon))
+    cells = mechanism_choice.choose_subset(2**options, Decimal(epsilon))
     assert SubsetChannel(cells).union_variance(2 ** (options - 1), 0.3) == pytest.approx(joint_figure, rel=0.01)
     chosen = mechanism_choice.choose([multiple(options)], Decimal(epsilon))
     assert chosen.mechanism.kind == winner
@@ -64,7 +64,7 @@ def test_one_drawn_option_and_joint_sets_have_the_published_variances(
      ("3", 10, 1, 0.0771), ("3", 100, 5, 0.197), ("3", 1000, 47, 0.2181)],
 )  # fmt: skip
 def test_the_better_weight_and_its_published_variance(epsilon: str, size: int, weight: int, at_zero: float) -> None:
-    chosen = mechanism_choice.categories(size, Decimal(epsilon))
+    chosen = mechanism_choice.choose_subset(size, Decimal(epsilon))
     assert chosen.weight == weight
     assert bit_variance(chosen, 0) == pytest.approx(at_zero, rel=3e-3)
 
@@ -83,7 +83,7 @@ def test_one_bit_is_for_a_plain_yes_or_no_alone() -> None:
         (make_question("number", bins=2), Subset),
     ):
         assert isinstance(mechanism_choice.choose([question], Decimal(1)).mechanism, kind)
-        assert isinstance(mechanism_choice.single(question, Decimal(1)), kind)
+        assert isinstance(mechanism_choice.make_single(question, Decimal(1)), kind)
 
 
 @pytest.mark.parametrize(

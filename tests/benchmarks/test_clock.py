@@ -3,16 +3,16 @@
 import numpy as np
 from click.testing import CliRunner
 
-from benchmarks.clock import PEOPLE, WAYS, main, matched
+from benchmarks.clock import PEOPLE, SCENARIOS, main, match_share
 
 RUNS = 20
-ONE_VISIT, ANEW, HABITS = WAYS
+ONE_VISIT, ANEW, HABITS = SCENARIOS
 
 
 def found(way: str) -> float:
     """How many of 300 people a matching finds, in the mean."""
     rng = np.random.default_rng()
-    return PEOPLE * float(np.mean([matched(way, PEOPLE, rng) for _ in range(RUNS)]))
+    return PEOPLE * float(np.mean([match_share(way, PEOPLE, rng) for _ in range(RUNS)]))
 
 
 def test_in_one_visit_the_clock_tells_who_is_who_of_more_than_half() -> None:

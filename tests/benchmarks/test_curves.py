@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from playwright.sync_api import Browser
 
-from benchmarks.curves import Axis, Series, lines, logarithmic
+from benchmarks.curves import Axis, Series, draw_lines, logarithmic_scale
 from survey_app.web.charts import STYLE
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -19,7 +19,7 @@ SIX = [Series(f"series {i}", [(10.0**j, 2.0**-j + i) for j in range(5)], [(100.0
 
 
 def drawn(series: list[Series], x: Axis = X, y: Axis = Y, title: str = "Error", note: str = "Lines: theory.") -> str:
-    return lines(series, name="chart", title=title, x=x, y=y, note=note)
+    return draw_lines(series, name="chart", title=title, x=x, y=y, note=note)
 
 
 def parse(svg: str) -> ElementTree.Element:
@@ -49,7 +49,7 @@ def test_series_differ_without_colour() -> None:
 
 @given(st.floats(1e-9, 1e9), st.floats(1.01, 1e9))
 def test_logarithmic_places_are_in_proportion(low: float, ratio: float) -> None:
-    scale = logarithmic(low, low * ratio, 0, 100)
+    scale = logarithmic_scale(low, low * ratio, 0, 100)
     middle = scale(low * math.sqrt(ratio))
     assert middle == pytest.approx((scale(low) + scale(low * ratio)) / 2, abs=1e-6)
     assert all(scale.low <= tick <= scale.high for tick in scale.ticks)

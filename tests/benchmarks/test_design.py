@@ -49,9 +49,9 @@ def test_respondents_are_the_published_ones() -> None:
 
 
 def test_the_page_would_show_another_design(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert design.yes_or_no() in DOCS.read_text()
+    assert design.yes_or_no_section() in DOCS.read_text()
     monkeypatch.setattr(design, "EPSILONS", (1.01, 2, 3, 4, 6))
-    assert design.yes_or_no() not in DOCS.read_text()
+    assert design.yes_or_no_section() not in DOCS.read_text()
 
 
 def test_the_page_on_planning_quotes_this_one() -> None:

@@ -12,15 +12,15 @@ import pytest
 from msgspec.structs import replace as changed
 
 from benchmarks.promises.__main__ import judge
-from benchmarks.promises.figures import Figure, promised, shown, true_value
-from benchmarks.promises.study import Kept, Study, chance_of, look, study
+from benchmarks.promises.figures import Figure, promised_margin, shown_figures, true_value
+from benchmarks.promises.study import FigureStudy, Study, measure_figures, miss_chance, study_survey
 from benchmarks.promises.surveys import FILES
 from candor_client.definition import Survey
 from candor_client.mechanisms import Subset
-from survey_app.assure.simulation.trial import tally
+from survey_app.assure.simulation.trial import simulate_tally
 from survey_app.authoring import build
 from survey_app.plan.assumed_people import draw_people
-from survey_app.plan.forecast import forecasts
+from survey_app.plan.forecast import forecast_survey
 from survey_app.plan.target import Settings
 from survey_app.results.survey_document import Line, Results, results
 from survey_app.tally import Tally
@@ -49,9 +49,10 @@ def test_every_interval_has_its_truth() -> None:
     """On the trees, cells with levels, cumulative shares and quantiles of one survey, counted by hand."""
     survey = built("a tree in one block")
     said = draw_people(survey, {}, 100_000, np.random.default_rng())
-    told = results(survey, tally(survey, said, 100_000, np.random.default_rng()))
+    told = results(survey, simulate_tally(survey, said, 100_000, np.random.default_rng()))
     true = {
-        (one.list, one.name, one.option, one.options): true_value(survey, one, said) for one, _ in shown(survey, told)
+        (one.list, one.name, one.option, one.options): true_value(survey, one, said)
+        for one, _ in shown_figures(survey, told)
     }
     yes, who, fair = said["cheated"] == 1, said["who"], said["fair"]
     assert true["estimates", "cheated", "yes", ()] == pytest.approx(yes.mean())
@@ -70,8 +71,8 @@ def test_levels_in_a_block_have_the_shares_of_their_roundings() -> None:
     file = FILES["a tree in one block"].replace("joint: [[cheated, who]]", "joint: [[cheated, hours]]")
     survey = build(file.encode()).survey
     said = draw_people(survey, {}, 200_000, np.random.default_rng())
-    told = results(survey, tally(survey, said, 200_000, np.random.default_rng()))
-    cells = [(one, line) for one, line in shown(survey, told) if one.name == "cheated + hours"]
+    told = results(survey, simulate_tally(survey, said, 200_000, np.random.default_rng()))
+    cells = [(one, line) for one, line in shown_figures(survey, told) if one.name == "cheated + hours"]
     true = [true_value(survey, one, said) for one, _ in cells]
     assert math.fsum(true) == pytest.approx(1)
     for share, (_, line) in zip(true, cells, strict=True):
@@ -80,13 +81,13 @@ def test_levels_in_a_block_have_the_shares_of_their_roundings() -> None:
 
 def test_what_is_promised_is_what_the_plan_prints() -> None:
     survey = built("six mixed")
-    plan = forecasts(survey, Settings(respondents=1000, margin=0.05))
+    plan = forecast_survey(survey, Settings(respondents=1000, margin=0.05))
     by_figure = {(one.id, one.figure): one.margin for one in plan}
-    assert promised(Figure("estimates", "fair", "mean", kind="mean"), plan) == by_figure["fair", "mean"]
-    assert promised(Figure("estimates", "fair", "so so"), plan) == by_figure["fair", "point"]
-    assert promised(Figure("estimates", "cheated", "yes"), plan) == by_figure["cheated", "yes"]
+    assert promised_margin(Figure("estimates", "fair", "mean", kind="mean"), plan) == by_figure["fair", "mean"]
+    assert promised_margin(Figure("estimates", "fair", "so so"), plan) == by_figure["fair", "point"]
+    assert promised_margin(Figure("estimates", "cheated", "yes"), plan) == by_figure["cheated", "yes"]
     for none in (Figure("answered", "who", "a"), Figure("estimates", "aid", "no answer", kind="no_answer")):
-        assert promised(none, plan) is None
+        assert promised_margin(none, plan) is None
 
 
 def narrow(survey: Survey, counts: Tally) -> Results:
@@ -102,33 +103,33 @@ def narrow(survey: Survey, counts: Tally) -> Results:
 
 def test_half_an_interval_is_missed_twice() -> None:
     """Half of a 95% interval covers some 67%: 60 runs see that with a probability above 1 − 1e-6 for three figures."""
-    found = study("three yes or no", RUNS, narrow)
-    missed = {one.figure.option for one in found.missed if one.figure.list == "estimates" and one.figure.option}
+    found = study_survey("three yes or no", RUNS, narrow)
+    missed = {one.figure.option for one in found.misses if one.figure.list == "estimates" and one.figure.option}
     assert missed == {"yes"}
-    assert not all(one.covers for one in found.missed)
+    assert not all(one.covers for one in found.misses)
 
 
 def test_a_margin_that_is_not_reached_is_seen() -> None:
     """1.96 sd of 2,000 surveys against a promise a fifth too small: twelve standard errors."""
     survey = built("three yes or no")
-    found = look(survey, 442, 2000, np.random.default_rng(), results)
-    planned = [one for one in found if one.promised is not None]
+    found = measure_figures(survey, 442, 2000, np.random.default_rng(), results)
+    planned = [one for one in found if one.promised_margin is not None]
     assert len(planned) == 3
     for one in planned:
-        assert replace(one, promised=one.promised and one.promised * 1.2).reaches
-        assert not replace(one, promised=one.promised and one.promised / 1.2).reaches
+        assert replace(one, promised_margin=one.promised_margin and one.promised_margin * 1.2).reaches
+        assert not replace(one, promised_margin=one.promised_margin and one.promised_margin / 1.2).reaches
 
 
 @pytest.mark.parametrize(("guaranteed", "margin", "least", "most"), [(True, None, 0.015, 0.03), (False, None, 0, 1e-4), (False, 0.05, 0.02, 0.03)])  # fmt: skip
 def test_the_chance_of_a_miss(guaranteed: bool, margin: float | None, least: float, most: float) -> None:
     """At 2,000 runs: a guaranteed interval at exactly 95%, an approximate one, and a margin that is exactly met."""
-    one = Kept(Figure("estimates", "a", "yes"), 2000, guaranteed, 0.95, 0.05, 0.05, margin)
-    assert least <= chance_of(one, 2000) <= most
+    one = FigureStudy(Figure("estimates", "a", "yes"), 2000, guaranteed, 0.95, 0.05, 0.05, margin)
+    assert least <= miss_chance(one, 2000) <= most
 
 
 def test_misses_are_told_and_judged_by_what_chance_explains(capsys: pytest.CaptureFixture[str]) -> None:
     """Of 300 intervals at exactly 95% and 2,000 runs about 7.5 miss once and 0.2 twice: two are let pass, three are not."""
-    good = Kept(Figure("estimates", "a", "yes"), 2000, True, 0.95, 0.05, 0.05, None)
+    good = FigureStudy(Figure("estimates", "a", "yes"), 2000, True, 0.95, 0.05, 0.05, None)
     bad = replace(good, runs=8000, coverage=0.944)
     for count, well in ((0, True), (2, True), (3, False)):
         made = Study("a survey", built("three yes or no"), 442, [good] * 300, [bad] * count)

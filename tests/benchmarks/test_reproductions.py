@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 
 from benchmarks.reproductions import examples, linkage, noise, peers
-from benchmarks.reproductions.devices import fixed_spread, flip_of, run, spread, yes_no
-from benchmarks.reproductions.figures import Number, Section, figure, measured, spread_of, wrapped
+from benchmarks.reproductions.devices import estimate_spread, fixed_spread, flip_of, run, yes_no
+from benchmarks.reproductions.figures import Number, Section, format_figure, format_measurement, spread_of, wrap_text
 from benchmarks.reproductions.libraries import CONTESTANTS, Contestant, Shares, candor
 from benchmarks.reproductions.page import EXPERIMENTS, HEAD, Experiment, make, page
 from benchmarks.reproductions.precision import respondents
@@ -62,7 +62,7 @@ def test_a_fresh_run_agrees_with_theory_and_the_page_with_both(
     for number in section.numbers:
         assert number.distance < LIMIT, number
     printed = list(published(section.title))
-    assert [theory for theory, _, _ in printed] == [figure(number.theory) for number in section.numbers]
+    assert [theory for theory, _, _ in printed] == [format_figure(number.theory) for number in section.numbers]
     for theory, simulated, error in printed:
         assert abs(value(simulated) - value(theory)) < PUBLISHED_LIMIT * value(error), (theory, simulated, error)
 
@@ -130,7 +130,7 @@ def test_the_theory_of_figure_5_is_the_known_one(
     flip = flip_of(yes_no("epsilon: 0.5"))
     found = [
         plain_spread(n),
-        spread(flip, n, 0.25),
+        estimate_spread(flip, n, 0.25),
         laplace_share(n, True),
         fixed_spread(flip, n),
         laplace_share(n, False),
@@ -147,8 +147,8 @@ def test_the_quarter_is_the_known_one(fresh: dict[str, Section]) -> None:
 
 
 def test_the_exercises_have_their_known_answers() -> None:
-    assert linkage.reachable(Fraction(1, 5), Fraction(5, 4)) == (Fraction(4, 25), Fraction(1, 4))
-    assert linkage.reachable(Fraction(1, 2), Fraction(5, 4)) == (Fraction(2, 5), Fraction(3, 5))
+    assert linkage.reachable_range(Fraction(1, 5), Fraction(5, 4)) == (Fraction(4, 25), Fraction(1, 4))
+    assert linkage.reachable_range(Fraction(1, 2), Fraction(5, 4)) == (Fraction(2, 5), Fraction(3, 5))
     known = {(0.05, 0.5): 1568, (0.05, 1): 369, (0.02, 0.5): 9795, (0.02, 1): 2302, (0.01, 0.1): 999_168}
     assert {cell: math.ceil(respondents(*cell)) for cell in known} == known
     assert 20 * (math.log(noise.COUNTIES) + 1) == pytest.approx(181.06, abs=0.01)
@@ -161,9 +161,9 @@ def test_the_exercises_have_their_known_answers() -> None:
 def test_no_mechanism_goes_beyond_what_exercise_3_4_allows() -> None:
     """On a grid of two-output mechanisms: those within e^ε = 5/4 lie in the interval, those outside it break the bound."""
     for chance in (Fraction(1, 5), Fraction(1, 2), Fraction(9, 10)):
-        low, high = linkage.reachable(chance, Fraction(5, 4))
+        low, high = linkage.reachable_range(chance, Fraction(5, 4))
         for other in (Fraction(place, 200) for place in range(1, 200)):
-            assert (low <= other <= high) == (linkage.odds(chance, other) <= Fraction(5, 4))
+            assert (low <= other <= high) == (linkage.largest_odds_ratio(chance, other) <= Fraction(5, 4))
 
 
 def test_the_two_tables_joined_name_alice() -> None:
@@ -171,10 +171,12 @@ def test_the_two_tables_joined_name_alice() -> None:
     assert linkage.anonymity(linkage.FIGURE_2) == 6
     assert len(linkage.FIGURE_1) == len(linkage.FIGURE_2) == 12
     assert (
-        len(linkage.possible(linkage.FIGURE_1, "13012", 28)) > 1 < len(linkage.possible(linkage.FIGURE_2, "13012", 28))
+        len(linkage.possible_conditions(linkage.FIGURE_1, "13012", 28))
+        > 1
+        < len(linkage.possible_conditions(linkage.FIGURE_2, "13012", 28))
     )
-    assert linkage.joined("13012", 28) == {"AIDS"}
-    assert linkage.joined("14850", 28) == set()
+    assert linkage.conditions_in_both("13012", 28) == {"AIDS"}
+    assert linkage.conditions_in_both("14850", 28) == set()
 
 
 def test_a_wrong_theory_is_noticed() -> None:
@@ -182,8 +184,8 @@ def test_a_wrong_theory_is_noticed() -> None:
     rng = np.random.default_rng()
     flip, survey = flip_of(yes_no("epsilon: 0.5")), yes_no("epsilon: 0.38")
     found = run(survey, 100, RUNS, rng, share=0.25)
-    assert spread_of(found.estimates, *spread(flip_of(survey), 100, 0.25)).distance < LIMIT
-    assert spread_of(found.estimates, *spread(flip, 100, 0.25)).distance > LIMIT
+    assert spread_of(found.estimates, *estimate_spread(flip_of(survey), 100, 0.25)).distance < LIMIT
+    assert spread_of(found.estimates, *estimate_spread(flip, 100, 0.25)).distance > LIMIT
     reported = found.estimates * float(flip.p - flip.q) + float(flip.q)
     assert Number(0.25, float(reported.mean()), float(reported.std()) / math.sqrt(RUNS)).distance > LIMIT
 
@@ -207,7 +209,7 @@ def test_the_theory_of_every_contestant_is_on_the_page() -> None:
     lines = {line.split("|")[1].strip(): line for line in PAGE.splitlines() if line.startswith("|")}
     for one in CONTESTANTS:
         cells = [cell.strip() for cell in lines[one.name].strip("|").split("|")][1::3]
-        expected = [figure(peers.theory(*one.coins(k), k) * 1e6) if one.coins else "–" for k in peers.SIZES]
+        expected = [format_figure(peers.theory(*one.coins(k), k) * 1e6) if one.coins else "–" for k in peers.SIZES]
         assert cells == expected
     assert "not installed" not in PAGE
     assert "not run" not in PAGE
@@ -230,7 +232,7 @@ def test_a_library_that_is_missing_or_fails_says_so(monkeypatch: pytest.MonkeyPa
 
 
 def test_numbers_are_printed_with_the_digits_they_have() -> None:
-    assert [figure(x) for x in (0.0453123, 172.604, 0.09999, 0, -2.5, 14_237.4)] == [
+    assert [format_figure(x) for x in (0.0453123, 172.604, 0.09999, 0, -2.5, 14_237.4)] == [
         "0.04531",
         "172.6",
         "0.09999",
@@ -238,9 +240,9 @@ def test_numbers_are_printed_with_the_digits_they_have() -> None:
         "−2.500",
         "14,237",
     ]
-    assert measured(999.361, 0.7071) == "999.36 ± 0.71"
-    assert measured(0.0000301, 0.0000213) == "0.000030 ± 0.000021"
-    assert wrapped("- " + "word " * 40).split("\n")[1].startswith("  word")
+    assert format_measurement(999.361, 0.7071) == "999.36 ± 0.71"
+    assert format_measurement(0.0000301, 0.0000213) == "0.000030 ± 0.000021"
+    assert wrap_text("- " + "word " * 40).split("\n")[1].startswith("  word")
 
 
 def test_the_page_is_put_together_from_its_sections() -> None:

@@ -15,7 +15,7 @@ import pytest
 
 import survey_app
 from benchmarks.__main__ import TABLES
-from benchmarks.peers import installed
+from benchmarks.peers import make_installed
 
 pytestmark = pytest.mark.slow
 
@@ -112,9 +112,9 @@ def test_only_what_is_not_installed_may_be_left_out() -> None:
     def broken() -> str:
         raise ValueError("not a plain decimal number")
 
-    assert installed({"OpenDP": absent, "other": lambda: "made"}) == (["made"], ["OpenDP (not installed: opendp)"])
+    assert make_installed({"OpenDP": absent, "other": lambda: "made"}) == (["made"], ["OpenDP (not installed: opendp)"])
     with pytest.raises(ValueError, match="plain decimal"):
-        installed({"OpenDP": broken})
+        make_installed({"OpenDP": broken})
 
 
 def test_make_coverage_writes_both_tables(environment: Path, tmp_path: Path) -> None:

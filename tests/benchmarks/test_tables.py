@@ -11,16 +11,16 @@ from scipy.stats import binom
 from benchmarks import spreads, variance
 from benchmarks.coverage import cases, page, study
 from benchmarks.coverage.__main__ import DOCS
-from benchmarks.coverage.study import Case, Outcome, halved, measure, verdict
-from benchmarks.coverage.truths import drawn, shape
-from benchmarks.variance import FAMILIES, Place
+from benchmarks.coverage.study import Case, Outcome, halve_intervals, measure, verdict
+from benchmarks.coverage.truths import describe_shares, draw_independently
+from benchmarks.variance import FAMILIES, GridPoint
 
 # variance
 
 
 @pytest.fixture(scope="module")
-def grid() -> list[Place]:
-    return [place for epsilon in variance.EPSILONS for place in variance.places(epsilon)]
+def grid() -> list[GridPoint]:
+    return [place for epsilon in variance.EPSILONS for place in variance.grid_points(epsilon)]
 
 
 PUBLISHED = [  # ε, k; n·Var at share 0 and on average at equal shares: GRR, OUE, SS with its weight
@@ -44,9 +44,9 @@ def test_variances_are_the_published_ones(
     for share, place in ((0, 0), (1 / k, 1)):
         assert variance.variance(variance.grr, k, epsilon, share) == pytest.approx(grr[place], rel=3e-3)
         assert variance.variance(variance.oue, k, epsilon, share) == pytest.approx(oue[place], rel=1e-3)
-        each = variance.noise(*variance.ss(k, math.exp(epsilon)), share)
+        each = variance.coin_variance(*variance.ss(k, math.exp(epsilon)), share)
         assert float(each[int(ss[2]) - 1]) == pytest.approx(ss[place], rel=4e-3)
-    best = int(np.argmin(variance.noise(*variance.ss(k, math.exp(epsilon)), 1 / k))) + 1
+    best = int(np.argmin(variance.coin_variance(*variance.ss(k, math.exp(epsilon)), 1 / k))) + 1
     assert best == ss[2]
 
 
@@ -84,7 +84,7 @@ def test_prime_powers_are_those_of_the_books() -> None:
     assert variance.prime_powers(32).tolist() == [2, 3, 4, 5, 7, 8, 9, 11, 13, 16, 17, 19, 23, 25, 27, 29, 31, 32]
 
 
-def test_the_chosen_mechanism_is_the_best(grid: list[Place]) -> None:
+def test_the_chosen_mechanism_is_the_best(grid: list[GridPoint]) -> None:
     assert {place.epsilon for place in grid} == set(variance.EPSILONS)
     assert {place.k for place in grid} >= {2, 3, 300, 10_000}
     assert all(place.choice.startswith("SS") for place in grid)
@@ -95,9 +95,9 @@ def test_the_chosen_mechanism_is_the_best(grid: list[Place]) -> None:
     ("names", "ratio", "k", "epsilon"), [(("GRR", "OUE"), 1.44, 5, "0.1"), (("OUE",), 77, 2, "5"), (("GRR", "OLH"), 1.44, 6, "0.2")]
 )  # fmt: skip
 def test_other_choices_cost_what_is_published(
-    grid: list[Place], names: tuple[str, ...], ratio: float, k: int, epsilon: str
+    grid: list[GridPoint], names: tuple[str, ...], ratio: float, k: int, epsilon: str
 ) -> None:
-    place, found = variance.alone(grid, names)
+    place, found = variance.worst_of_families(grid, names)
     assert found == pytest.approx(ratio, rel=5e-3)
     assert (place.k, place.epsilon) == (k, epsilon)
 
@@ -127,7 +127,7 @@ def test_a_cell_of_a_pair_varies_as_published(epsilon: str, together: float, spl
     assert float(cell) * float(ratio) == pytest.approx(split, rel=0.02)
 
 
-def test_the_page_of_variances_is_up_to_date(grid: list[Place]) -> None:
+def test_the_page_of_variances_is_up_to_date(grid: list[GridPoint]) -> None:
     assert variance.DOCS.read_text() == variance.report(grid), "make coverage"
 
 
@@ -173,10 +173,10 @@ def test_a_study_accepts_the_interval_and_finds_half_of_it_too_low(pair: str, se
     case = replace(case, truths=case.truths[:1], effort=1.0)
     (found,) = measure(case, RUNS, np.random.default_rng())
     assert binom.cdf(round(found.coverage * found.runs), found.runs, case.stated) > ALARM
-    (half,) = measure(halved(case), RUNS, np.random.default_rng())
+    (half,) = measure(halve_intervals(case), RUNS, np.random.default_rng())
     assert half.coverage < found.coverage
     assert half.width == pytest.approx(found.width / 2, rel=0.2)
-    assert "LOW" in verdict(halved(case), half)
+    assert "LOW" in verdict(halve_intervals(case), half)
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_a_study_accepts_the_interval_and_finds_half_of_it_too_low(pair: str, se
 )  # fmt: skip
 def test_half_an_interval_is_too_low_also_where_it_is_enumerated(pair: str, setting: str, n: int) -> None:
     case = find(pair, setting, n, "Clopper" if "flip" in pair else "")
-    outcomes = measure(halved(case), 0, np.random.default_rng())
+    outcomes = measure(halve_intervals(case), 0, np.random.default_rng())
     assert "LOW" in verdict(case, worst(outcomes))
     text = page.page([(case, outcomes)])
     assert "**Too low, 1 of 1 lines:**" in text
@@ -222,7 +222,7 @@ def test_what_does_not_hold_is_looked_at_again() -> None:
     """Half an interval: that it holds at the first look has a probability below 1e-7."""
     case = find("number, `geometric`", "0 to 10, ε 1", 1000)
     case = replace(case, truths=case.truths[:1], effort=1.0)
-    (found,) = measure(halved(case), RUNS, np.random.default_rng())
+    (found,) = measure(halve_intervals(case), RUNS, np.random.default_rng())
     assert found.runs == study.SECOND_LOOK * RUNS
 
 
@@ -230,9 +230,9 @@ def test_the_coverage_of_a_simulation_is_that_of_an_enumeration() -> None:
     """Of the same intervals at the same truth; six standard errors apart with a probability of 2e-9."""
     case = find("mean, `subset` w 1", "k 3, ε 2", 5)
     shares = [0.5, 0.2, 0.3]
-    at = next(one for one in case.truths if one.name == shape(shares))
+    at = next(one for one in case.truths if one.name == describe_shares(shares))
     (exact,) = measure(replace(case, truths=[at]), 0, np.random.default_rng())
-    people = replace(at, people=drawn({"a": shares}))
+    people = replace(at, people=draw_independently({"a": shares}))
     (found,) = measure(replace(case, truths=[people], tallies=None), 4000, np.random.default_rng())
     assert abs(found.coverage - exact.coverage) < 6 * found.error(exact.coverage)
     assert found.width == pytest.approx(exact.width, rel=0.05)

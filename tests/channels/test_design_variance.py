@@ -7,21 +7,21 @@ import numpy as np
 import pytest
 
 from survey_app.authoring import mechanism_choice
-from survey_app.channels.channel import Assumed
+from survey_app.channels.channel import AssumedShares
 from survey_app.channels.design_variance import (
-    blind_variance,
-    blindness,
+    compute_moments,
     event_moments,
+    k_ary_variance,
     level_variance,
-    moments,
     share_variance,
+    uniform_draw_odds,
 )
 from survey_app.channels.subset import SubsetChannel
 
 
 @pytest.mark.parametrize("levels", [2, 3, 7])
 def test_level_variance_is_the_worst_over_a_fine_grid(levels: int) -> None:
-    made = mechanism_choice.subset(levels, 1, Decimal("1.7"))
+    made = mechanism_choice.make_subset(levels, 1, Decimal("1.7"))
     p, q = float(made.p), float(made.q)
     grid = [2 * j / (levels - 1) - 1 for j in range(levels)]
     worst = 0.0
@@ -40,24 +40,28 @@ def test_a_symmetric_response_has_the_published_figure() -> None:
 
 
 def test_a_share_is_a_score_of_zero_or_one() -> None:
-    made = mechanism_choice.subset(12, 1, Decimal(2))
-    tau = blindness(12, math.exp(2))
+    made = mechanism_choice.make_subset(12, 1, Decimal(2))
+    tau = uniform_draw_odds(12, math.exp(2))
     for cells, share in ((1, 0.3), (5, 0.2), (6, 0.9)):
         event = event_moments(share, cells / 12)
-        assert blind_variance(event, tau) == pytest.approx(SubsetChannel(made).union_variance(cells, share), rel=1e-12)
+        assert k_ary_variance(event, tau) == pytest.approx(SubsetChannel(made).union_variance(cells, share), rel=1e-12)
         part = cells / 12
-        assert blind_variance(event, tau) == pytest.approx((share + part * tau) * (1 - share + (1 - part) * tau))
+        assert k_ary_variance(event, tau) == pytest.approx((share + part * tau) * (1 - share + (1 - part) * tau))
 
 
 def test_symbols_that_several_cells_hold_count_so_often_when_blindly_drawn() -> None:
     """yes/no and a follow-up of four options: six cells, of which one holds no, and five hold yes."""
-    by_symbol = moments(np.array([0.0, 1.0]), np.array([0.8, 0.2]), np.array([1.0, 5.0]))
-    by_cell = moments(np.array([0.0] + [1.0] * 5), np.array([0.8] + [0.04] * 5), np.ones(6))
+    by_symbol = compute_moments(np.array([0.0, 1.0]), np.array([0.8, 0.2]), np.array([1.0, 5.0]))
+    by_cell = compute_moments(np.array([0.0] + [1.0] * 5), np.array([0.8] + [0.04] * 5), np.ones(6))
     for one in (by_cell, event_moments(0.2, 5 / 6)):
-        assert (by_symbol.true, by_symbol.blind, by_symbol.apart) == pytest.approx((one.true, one.blind, one.apart))
+        assert (by_symbol.people_variance, by_symbol.uniform_variance, by_symbol.mean_gap) == pytest.approx(
+            (one.people_variance, one.uniform_variance, one.mean_gap)
+        )
 
 
 def test_an_event_has_the_moments_of_its_two_values() -> None:
-    event = Assumed.event(0.2, 5 / 6)
-    for found in (event.moments, Assumed(event.values, event.shares, event.parts).moments):
-        assert (found.true, found.blind, found.apart) == pytest.approx((0.2 * 0.8, 5 / 36, 0.2 - 5 / 6))
+    event = AssumedShares.event(0.2, 5 / 6)
+    for found in (event.moments, AssumedShares(event.values, event.shares, event.parts).moments):
+        assert (found.people_variance, found.uniform_variance, found.mean_gap) == pytest.approx(
+            (0.2 * 0.8, 5 / 36, 0.2 - 5 / 6)
+        )

@@ -7,7 +7,7 @@ import pytest
 
 from candor_client.mechanisms import Drawn, Subset
 from survey_app.channels import channel_of
-from survey_app.channels.channel import Assumed
+from survey_app.channels.channel import AssumedShares
 from survey_app.channels.drawn import DrawnChannel
 from survey_app.channels.subset import SubsetChannel
 from tests.exact import bit_moments, mechanism_bits
@@ -24,7 +24,9 @@ def test_a_drawn_option_has_the_published_variance_and_that_of_the_enumerated_bi
     made = Drawn(size=size, draw=draw, keep=2**64 * e // (e + 2**draw - 1))
     channel, tau, share = DrawnChannel(made), 2**draw / (e - 1), float(SHARE)
     stated = size / draw * (share + tau / 2) * (1 - share + tau / 2)
-    assert channel.variance(Assumed.event(share, 0.5)) / channel.asked == pytest.approx(stated, rel=1e-9)
+    assert channel.variance(AssumedShares.event(share, 0.5)) / channel.informative_share == pytest.approx(
+        stated, rel=1e-9
+    )
     p, q, often = made.p, made.q, Fraction(draw, size)
     for rest in (0, 2**size - 2):  # whatever else is chosen
         truth = {rest | 1: SHARE, rest: 1 - SHARE}

@@ -15,7 +15,7 @@ from survey_app.authoring import build_file
 from survey_app.channels import channel_of
 from survey_app.channels.sentences import Sentence, SymbolWords, coin_sentence
 from survey_app.kinds import KINDS, kind_of
-from survey_app.languages import LANGUAGES, sections
+from survey_app.languages import LANGUAGES, load_strings
 from tests import random_definitions
 from tests.definitions import survey
 
@@ -48,15 +48,17 @@ def test_every_sentence_is_in_the_catalogues_with_all_its_blanks() -> None:
     for name, sentence in found:
         section, _, key = sentence.key.partition(".")
         for language in LANGUAGES:
-            blanks = {blank for _, blank, _, _ in string.Formatter().parse(sections()[section][key][language]) if blank}
+            blanks = {
+                blank for _, blank, _, _ in string.Formatter().parse(load_strings()[section][key][language]) if blank
+            }
             assert blanks <= set(sentence.values), f"{name}: {sentence.key}"
 
 
 @pytest.mark.parametrize("name", list(TypeName))
 def test_the_names_of_answers_that_no_author_writes_are_in_the_catalogues(name: TypeName) -> None:
-    for key in KINDS[name].own_words:
+    for key in KINDS[name].answer_name_keys:
         section, _, text = key.partition(".")
-        assert set(sections()[section][text]) == set(LANGUAGES)
+        assert set(load_strings()[section][text]) == set(LANGUAGES)
 
 
 def test_a_coin_that_favours_a_side_tells_both_of_its_chances() -> None:

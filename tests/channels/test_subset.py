@@ -12,7 +12,7 @@ import pytest
 from candor_client.definition import Survey
 from candor_client.mechanisms import Subset
 from survey_app.authoring import mechanism_choice
-from survey_app.channels.channel import Assumed
+from survey_app.channels.channel import AssumedShares
 from survey_app.channels.design_variance import share_variance
 from survey_app.channels.subset import SubsetChannel
 from tests import reference
@@ -138,15 +138,17 @@ def test_three_moments_are_enough_for_the_variance_of_any_scores(size: int, weig
     """Against the mean over the truth of the variance of what is sent, plus the variance of what is meant."""
     rng = np.random.default_rng()
     scores, shares = rng.normal(size=size), rng.dirichlet(np.ones(size))
-    made = mechanism_choice.subset(size, weight, Decimal("1.3"))
+    made = mechanism_choice.make_subset(size, weight, Decimal("1.3"))
     people = float(shares @ scores**2 - (shares @ scores) ** 2)
     expected = score_variance(made, scores.tolist(), shares.tolist()) + people
-    assert SubsetChannel(made).variance(Assumed(scores, shares, np.ones(size))) == pytest.approx(expected, rel=1e-9)
+    assert SubsetChannel(made).variance(AssumedShares(scores, shares, np.ones(size))) == pytest.approx(
+        expected, rel=1e-9
+    )
 
 
 @pytest.mark.parametrize(("size", "weight", "union"), [(4, 1, 2), (5, 2, 2), (6, 3, 3), (4, 2, 1), (2, 1, 1)])
 def test_score_variance_of_a_set_is_its_union_variance(size: int, weight: int, union: int) -> None:
-    made = mechanism_choice.subset(size, weight, Decimal(1))
+    made = mechanism_choice.make_subset(size, weight, Decimal(1))
     scores = [1.0] * union + [0.0] * (size - union)
     shares = [0.3 / union] * union + [0.7 / (size - union)] * (size - union)
     assert score_variance(made, scores, shares) + 0.21 == pytest.approx(

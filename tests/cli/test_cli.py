@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from candor_client import randomize
 from survey_app.cli import main
-from survey_app.results.csv_table import neutral
+from survey_app.results.csv_table import escape_formula
 from survey_app.store import Submission
 from survey_app.store.sqlite import SqliteStore
 
@@ -36,7 +36,7 @@ def file(tmp_path: Path, run: Any) -> str:
 
 def fill(tmp_path: Path, count: int) -> None:
     store = SqliteStore(tmp_path / "candor.db")
-    published = store.newest("exam")
+    published = store.newest_version("exam")
     assert published is not None
     for _ in range(count):
         report = randomize(published.survey, {"cheated": True, "help": "notes"})
@@ -141,7 +141,7 @@ def test_a_taken_port_is_a_clear_sentence(run: Any) -> None:
 
 @pytest.mark.parametrize(("text", "cell"), [("=1", "'=1"), ("-x", "'-x"), ("@a", "'@a"), ("+1", "'+1"), ("a=1", "a=1")])
 def test_no_cell_becomes_a_formula(text: str, cell: str) -> None:
-    assert neutral(text) == cell
+    assert escape_formula(text) == cell
 
 
 def test_a_new_version_disturbs_nothing_until_it_opens(run: Any, file: str, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def test_an_example_is_printed_as_it_is(name: str) -> None:
     done = CliRunner().invoke(main, ["example", name])
     assert done.stdout_bytes == (ROOT / "examples" / f"{name}.yaml").read_bytes()
     assert build(done.stdout_bytes).surveys
-    assert example_files.told(name)
+    assert example_files.summarize(name)
 
 
 @pytest.mark.parametrize("name", ["minimal.py", "reanalysis.R", "results_in_pandas.py"])
@@ -56,4 +56,4 @@ def test_truth_is_printed_where_there_is_one(tmp_path: Path, monkeypatch: pytest
 def test_an_example_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, told: str) -> None:
     (tmp_path / "a.yaml").write_text(text)
     monkeypatch.setattr(example_files, "folder", lambda: tmp_path)
-    assert example_files.told("a") == told
+    assert example_files.summarize("a") == told

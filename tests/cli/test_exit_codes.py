@@ -14,7 +14,7 @@ import click
 import pytest
 
 from candor_client.__main__ import main as client_main
-from survey_app.cli.exit_codes import CALLED_WRONGLY, CODES, DONE, NOT_DONE, ended, sentence
+from survey_app.cli.exit_codes import CALLED_WRONGLY, CODES, DONE, NOT_DONE, format_os_error, run_to_exit_code
 from survey_app.store import State
 from survey_app.store.sqlite import SqliteStore
 from tests.cli.test_cli import SURVEY
@@ -106,7 +106,7 @@ def test_ctrl_c_ends_with_one_line(capsys: pytest.CaptureFixture[str]) -> None:
         except KeyboardInterrupt:
             raise click.Abort from None
 
-    assert ended(asks) == 130
+    assert run_to_exit_code(asks) == 130
     assert capsys.readouterr().err == "stopped\n"
 
 
@@ -173,11 +173,11 @@ def test_bars_are_for_a_terminal(run: Any, tmp_path: Path) -> None:
 
 
 def test_what_the_system_refuses_is_a_sentence() -> None:
-    assert sentence(PermissionError(13, "Permission denied", "a.yaml")) == (
+    assert format_os_error(PermissionError(13, "Permission denied", "a.yaml")) == (
         "a.yaml: permission denied; run the command as the user whose file it is"
     )
-    assert sentence(OSError(28, "No space left on device")).endswith("make room, then repeat the command")
-    assert sentence(OSError("no number")) == "no number"
+    assert format_os_error(OSError(28, "No space left on device")).endswith("make room, then repeat the command")
+    assert format_os_error(OSError("no number")) == "no number"
 
 
 def test_closing_asks_first_and_refuses_where_it_cannot_ask(run: Any, tmp_path: Path) -> None:
@@ -191,5 +191,5 @@ def test_closing_asks_first_and_refuses_where_it_cannot_ask(run: Any, tmp_path: 
     for typed, code, state in (("n\n", NOT_DONE, State.OPEN), ("y\n", DONE, State.CLOSED)):
         words = ["--db", f"sqlite:///{tmp_path}/candor.db", "survey", "close", "exam"]
         assert on_a_terminal(words, tmp_path, typed=typed)[0] == code
-        assert (found := store.newest("exam")) and found.state is state
+        assert (found := store.newest_version("exam")) and found.state is state
     store.close()

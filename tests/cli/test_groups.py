@@ -70,7 +70,7 @@ def test_the_whole_life_of_a_study(run: Run, file: Path, store: SqliteStore) -> 
     assert {group.state for group in store.study("work")} == {State.CLOSED}
     assert json.loads(run("results", "work", "--json").stdout)["groups"][0]["reports"] == 600
     assert run("survey", "delete", "work", "--yes").exit_code == 0
-    assert store.study("work") == [] and store.newest("work-north") is None
+    assert store.study("work") == [] and store.newest_version("work-north") is None
 
 
 def test_results_of_a_study_for_people_and_programs(run: Run, file: Path) -> None:

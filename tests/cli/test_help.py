@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from candor_client.version import __version__
 from survey_app.assure.doctor.environment_checks import VARIABLES
 from survey_app.cli import COMMANDS, main
-from survey_app.cli.device import PassedOn
+from survey_app.cli.device import PassThroughCommand
 from tests.commands_page import PAGE, examples, page, walk
 from tests.test_commands import ROOT, resolve
 
@@ -58,7 +58,7 @@ def test_every_example_is_of_its_command_and_is_understood(
     for word in rest:
         if "." in word and "/" not in word:
             Path(word).touch()
-    if isinstance(command, PassedOn):
+    if isinstance(command, PassThroughCommand):
         command.parser().parse_args(rest)
     else:
         command.make_context(" ".join(found), rest, parent=click.Context(main))
@@ -83,7 +83,7 @@ def test_commands_are_listed_by_what_they_are_for_and_at_no_cost() -> None:
     for heading, section in COMMANDS.items():
         assert f"\n{heading}:\n" in done.stdout
         for name, place in section.items():
-            assert re.search(rf"^  {name} +{re.escape(place.told)}$", done.stdout, re.MULTILINE), name
+            assert re.search(rf"^  {name} +{re.escape(place.summary)}$", done.stdout, re.MULTILINE), name
 
 
 def test_the_version_is_told() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from survey_app.accounts import secret_hash
+from survey_app.accounts import hash_secret
 from survey_app.store import Role
 from survey_app.store.sqlite import SqliteStore
 from tests.console import EXAM
@@ -34,12 +34,12 @@ def test_a_survey_or_a_study_is_shared_listed_and_withdrawn(run: Any, store: Sql
     assert run("survey", "share", slug, "eve").output == f"{slug} is shared with eve as reader\n"
     assert run("survey", "share", slug, "eve", "--as", "editor").output == f"{slug} is shared with eve as editor\n"
     assert store.shares(slug) == [("eve", Role.EDITOR)]
-    published = store.newest("exam" if slug == "exam" else "study-north")
+    published = store.newest_version("exam" if slug == "exam" else "study-north")
     assert published
-    store.add_link(published, "the council", secret_hash("x"))
+    store.add_link(published, "the council", hash_secret("x"))
     made = store.links(slug)[0]
     assert run("survey", "share", slug).output == (
-        f"editor   eve\nlink     {made.id}, made on {made.made}, for the council\n"
+        f"editor   eve\nlink     {made.id}, made on {made.creation_date}, for the council\n"
     )
     assert run("survey", "share", slug, "eve", "--withdraw").output == f"{slug} is no longer shared with eve\n"
     again = run("survey", "share", slug, "eve", "--withdraw")
@@ -67,7 +67,7 @@ def test_what_cannot_be_shared_is_told_in_a_line(
 
 def test_disabling_an_account_says_whom_its_surveys_are_still_shared_with(run: Any, store: SqliteStore) -> None:
     run("user", "add", "bob", text=TWICE)
-    bob = store.user_named("bob")
+    bob = store.user_by_name("bob")
     assert bob
     add(store, survey(simple() | {"slug": "poll"}), owner=bob.key)
     run("survey", "share", "poll", "eve")
@@ -81,5 +81,5 @@ def test_disabling_an_account_says_whom_its_surveys_are_still_shared_with(run: A
 def test_the_last_administrator_is_not_disabled(run: Any, store: SqliteStore) -> None:
     done = run("user", "disable", "ada")
     assert done.exit_code == 1 and done.output.startswith("Error: ada is the last administrator")
-    ada = store.user_named("ada")
+    ada = store.user_by_name("ada")
     assert ada and not ada.disabled

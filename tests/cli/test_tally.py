@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from survey_app.cli import export, main
 from survey_app.results.parquet.parquet_reader import find
-from survey_app.store import Published, State
+from survey_app.store import PublishedSurvey, State
 from survey_app.store.sqlite import SqliteStore
 from survey_app.tally import column_names
 from tests.fixtures import make, submission
@@ -21,7 +21,7 @@ from tests.results.parquet.parquet_files import bits_of, mixed, parts, plain
 
 
 @pytest.fixture
-def installation(tmp_path: Path) -> tuple[SqliteStore, Published]:
+def installation(tmp_path: Path) -> tuple[SqliteStore, PublishedSurvey]:
     """A survey with 130 reports, 20 of which are pending."""
     store, published = make(tmp_path / "candor.db")
     store.write(lambda: [submission(published) for _ in range(130)])
@@ -39,7 +39,7 @@ def said(tmp_path: Path, *words: str | Path) -> str:
 
 
 def test_a_folder_holds_what_is_shown_and_its_tally_is_the_snapshot(
-    installation: tuple[SqliteStore, Published], tmp_path: Path
+    installation: tuple[SqliteStore, PublishedSurvey], tmp_path: Path
 ) -> None:
     store, published = installation
     folder = tmp_path / "bits"
@@ -57,12 +57,12 @@ def test_a_folder_holds_what_is_shown_and_its_tally_is_the_snapshot(
     store.set_state(published, State.CLOSED)
     said(tmp_path, "export", "exam", folder, "--rows", "200", "--force")
     assert [file.name for file in folder.iterdir()] == ["part-00000.parquet"]
-    assert find([folder]).count == 130
+    assert find([folder]).report_count == 130
 
 
 @pytest.mark.parametrize("form", [[], ["--json"], ["--csv"]])
 def test_results_from_files_are_the_results_of_the_survey(
-    installation: tuple[SqliteStore, Published], tmp_path: Path, form: list[str]
+    installation: tuple[SqliteStore, PublishedSurvey], tmp_path: Path, form: list[str]
 ) -> None:
     said(tmp_path, "export", "exam", tmp_path / "bits", "--rows", "50")
     said(tmp_path, "export", "exam", tmp_path / "exam.parquet")
@@ -120,7 +120,7 @@ def test_without_the_extra_spark_is_told_how_to_come(tmp_path: Path, monkeypatch
 
 
 def test_only_a_folder_of_parquet_is_replaced_and_only_by_force(
-    installation: tuple[SqliteStore, Published], tmp_path: Path
+    installation: tuple[SqliteStore, PublishedSurvey], tmp_path: Path
 ) -> None:
     folder = tmp_path / "bits"
     said(tmp_path, "export", "exam", folder, "--rows", "50")
@@ -137,7 +137,7 @@ def test_only_a_folder_of_parquet_is_replaced_and_only_by_force(
 
 
 def test_a_failure_on_the_way_leaves_the_old_folder_and_no_other(
-    installation: tuple[SqliteStore, Published], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    installation: tuple[SqliteStore, PublishedSurvey], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "bits"
     said(tmp_path, "export", "exam", folder, "--rows", "50")
@@ -147,8 +147,8 @@ def test_a_failure_on_the_way_leaves_the_old_folder_and_no_other(
         raise OSError(28, "No space left on device")
 
     before = sorted(tmp_path.rglob("*"))
-    monkeypatch.setattr(export, "watched", failing)
+    monkeypatch.setattr(export, "report_progress", failing)
     done = candor(tmp_path, "export", "exam", folder, "--rows", "10", "--force")
     assert f"cannot write {folder}: No space left on device" in done.output
     assert sorted(tmp_path.rglob("*")) == before
-    assert find([folder]).count == 110
+    assert find([folder]).report_count == 110

@@ -35,7 +35,7 @@ def refused(result: Result, sentence: str) -> None:
 
 
 def fill(store: SqliteStore, count: int) -> None:
-    published = store.newest("exam")
+    published = store.newest_version("exam")
     assert published is not None
     store.write(lambda: [submission(published) for _ in range(count)])
 
@@ -82,7 +82,7 @@ def test_terms_are_set_while_it_runs_and_unset_again(run: Any, store: SqliteStor
 )
 def test_what_cannot_be_is_refused_in_a_sentence(run: Any, store: SqliteStore, arguments: list[str], said: str) -> None:
     refused(run("survey", "set", "exam", *arguments), said)
-    found = store.newest("exam")
+    found = store.newest_version("exam")
     assert found is not None
     assert found.terms == Terms(public=True)
 
@@ -117,7 +117,7 @@ def test_a_number_that_may_be_reached_is_asked_about(run: Any, store: SqliteStor
     assert run("survey", "set", "exam", "--max-reports", "85").exit_code == 0
     assert run("survey", "set", "exam", "--max-reports", "80", "--yes").exit_code == 0
     assert run("survey", "set", "exam", "--max-reports", "82").exit_code == 0  # more than before
-    found = store.newest("exam")
+    found = store.newest_version("exam")
     assert found is not None
     assert (found.state, found.terms.max_reports) == (State.OPEN, 82)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from survey_app.accounts import secret_hash
+from survey_app.accounts import hash_secret
 from survey_app.store.sqlite import SqliteStore
 
 TWICE = "a long password\na long password\n"
@@ -21,14 +21,14 @@ def store(run: Any, tmp_path: Path) -> SqliteStore:
 
 
 def works(store: SqliteStore, token: str) -> bool:
-    return store.user_of_token(secret_hash(token)) is not None
+    return store.user_of_token(hash_secret(token)) is not None
 
 
 def test_a_token_is_printed_once_alone_and_its_id_beside_it(run: Any, store: SqliteStore) -> None:
     done = run("token", "add", "ada")
     token = done.stdout.strip()
     assert done.stdout.count("\n") == 1 and works(store, token)
-    found = secret_hash(token).hex()[:8]
+    found = hash_secret(token).hex()[:8]
     assert f"id {found}" in done.stderr and token not in done.stderr
     listed = run("token", "list", "ada").output
     assert listed.split() == [found, f"{datetime.now(UTC):%Y-%m-%d}"]
@@ -36,7 +36,7 @@ def test_a_token_is_printed_once_alone_and_its_id_beside_it(run: Any, store: Sql
 
 def test_a_revoked_token_works_no_more_and_others_do(run: Any, store: SqliteStore) -> None:
     first, second, others = (run("token", "add", name).stdout.strip() for name in ("ada", "ada", "eve"))
-    named = secret_hash(first).hex()[:8]
+    named = hash_secret(first).hex()[:8]
     assert run("token", "revoke", "eve", named).exit_code == 1  # not hers
     assert works(store, first)
     assert run("token", "revoke", "ada", named).output == f"{named} is revoked\n"
@@ -58,8 +58,8 @@ def test_a_new_password_revokes_all_tokens_unless_they_are_kept(
 
 
 def test_an_account_has_only_so_many_tokens(run: Any, store: SqliteStore) -> None:
-    ada = store.user_named("ada")
+    ada = store.user_by_name("ada")
     assert ada is not None
     for i in range(100):
-        store.add_token(ada, secret_hash(f"{i}"))
+        store.add_token(ada, hash_secret(f"{i}"))
     assert "has 100 tokens already; revoke some" in run("token", "add", "ada").output

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from candor_client import Survey, randomize
 from candor_client.canonical import DEEPEST, FORBIDDEN, dumps, loads
-from candor_client.definition import objections
+from candor_client.definition import find_objections
 from candor_client.errors import DefinitionError, TicketNeeded
 from tests import make_vectors, reference
 from tests.definitions import (
@@ -175,7 +175,7 @@ def test_with_ask_a_question_brings_those_on_which_it_depends() -> None:
     ]
     fields = [field(COIN, "a"), field(subset(3, 1), "b"), field(subset(6, 1), "c", "d")]
     parsed = survey(define(questions, fields, ask=1))
-    assert [sorted(parsed.needed(i)) for i in range(3)] == [["a"], ["a", "b"], ["a", "b", "c", "d"]]
+    assert [sorted(parsed.question_ids_for(i)) for i in range(3)] == [["a"], ["a", "b"], ["a", "b", "c", "d"]]
 
 
 @pytest.mark.parametrize("definition", CONTRADICTIONS)
@@ -185,7 +185,7 @@ def test_what_contradicts_itself_is_refused(definition: Any) -> None:
 
 def test_chances_are_probabilities() -> None:
     definition = define([yes_no("a"), yes_no("b")], [field(COIN, "a", chance=999_999), field(COIN, "b")], ask=1)
-    assert [survey(definition).part(one) for one in survey(definition).fields] == [
+    assert [survey(definition).answer_probability(one) for one in survey(definition).fields] == [
         Fraction(999_999, 10**6),
         Fraction(1, 10**6),
     ]
@@ -291,11 +291,11 @@ def test_a_server_still_reads_what_it_published_before() -> None:
             stored = Survey.from_stored(encode(changed(path, value)))
         except DefinitionError:
             continue
-        assert [error.path for error in objections(stored)] == [fault]
+        assert [error.path for error in find_objections(stored)] == [fault]
         passed.append((path, value))
     assert len(passed) == len(LOOKALIKES) + 5
     many = Survey.from_stored(encode(TOO_LARGE[0]))
-    assert [error.path for error in objections(many)] == ["questions[0].options"]
+    assert [error.path for error in find_objections(many)] == ["questions[0].options"]
 
 
 json_values = st.recursive(

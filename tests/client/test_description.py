@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from candor_client.definition import Field
-from candor_client.description import blind, describe, digit_label, odds_sentence, said, symbol_label
+from candor_client.description import blind_draw, describe, digit_label, format_answers, odds_sentence, symbol_label
 from candor_client.mechanisms import Drawn, Flip, Subset, parse
 from tests.definitions import (
     COIN,
@@ -128,7 +128,7 @@ def test_the_sentence_is_the_mechanism(form: dict[str, object]) -> None:
     assert (truth + blindly, blindly) == (mechanism.p, mechanism.q)
     e = mechanism.odds
     assert truth == 1 / (1 + mechanism.size / (e - 1))  # 1/(1+tau)
-    told = blind(mechanism)
+    told = blind_draw(mechanism)
     assert told is not None
     people, cases = told
     assert truth <= Fraction(cases, people) < truth + Fraction(1, people)  # never fewer than there are
@@ -144,13 +144,13 @@ def test_the_sentence_about_drawn_options_is_the_mechanism(draw: int) -> None:
     assert (truth + (1 - truth) / 2, (1 - truth) / 2) == (mechanism.p, mechanism.q)
     kept = Fraction(mechanism.keep, 2**64)
     assert kept == truth + (1 - truth) / mechanism.sets
-    assert blind(mechanism) is not None
+    assert blind_draw(mechanism) is not None
 
 
 def test_numbers_are_spelled_exactly() -> None:
     fine = one(field(subset(2, 1), "hours"), number(min="-1234567.5", max="7654321.25", step="0.25", levels=2))
     assert [describe(fine, bits) for bits in (0b10, 0b01)] == ["-1234567.5", "7654321.25"]
-    assert said(fine, {"hours": 3}) == "-1234566.75"
+    assert format_answers(fine, {"hours": 3}) == "-1234566.75"
     thirds = one(field(subset(4, 1), "hours"), number(min=-1, max=0, step="0.01", levels=4))
     assert [describe(thirds, 8 >> level) for level in range(4)] == ["-1", "-0.66667", "-0.33333", "0"]
     wide = one(field(subset(2, 1), "hours"), number(max=2**31 - 1, bins=2))

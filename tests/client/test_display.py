@@ -10,8 +10,8 @@ import pytest
 
 from candor_client import Survey, randomize
 from candor_client import __main__ as program
-from candor_client.display import in_language, preferred
-from candor_client.interview import farewell, interview
+from candor_client.display import choose_language, translate_survey
+from candor_client.interview import format_farewell, interview
 from survey_app.authoring import build
 from tests.clock import hurried
 from tests.definitions import COIN, choice, define, encode, field, subset, yes_no
@@ -64,10 +64,10 @@ def test_the_same_answers_and_bytes_make_the_same_report_in_every_language() -> 
     german = {**answers, "who": "Kundschaft", "calm": "oft", "tense": "nie", "tired": "immer"}
     noise = bytes(range(256)) * 4
     made = randomize(survey, answers, random_bytes=tape(noise))
-    assert randomize(in_language(survey, "de"), german, random_bytes=tape(noise)) == made
-    assert in_language(survey, "de").digest == survey.digest
-    assert in_language(survey, "fr") is survey
-    assert preferred(survey, ["fr-CA", "DE-at", "en"]) == "de" and preferred(survey, ["fr"]) == "en"
+    assert randomize(translate_survey(survey, "de"), german, random_bytes=tape(noise)) == made
+    assert translate_survey(survey, "de").digest == survey.digest
+    assert translate_survey(survey, "fr") is survey
+    assert choose_language(survey, ["fr-CA", "DE-at", "en"]) == "de" and choose_language(survey, ["fr"]) == "en"
 
 
 def test_mixed_options_stand_in_an_order_of_their_own_and_mean_what_they_say(
@@ -99,5 +99,7 @@ def test_a_heading_stands_once_above_the_first_question_that_is_asked_of_it(
 
 def test_a_completion_address_is_shown_and_not_opened() -> None:
     survey = replace(Survey.from_json(EVERYTHING), completion="https://panel.example/done")
-    assert "https://panel.example/done\n" in farewell(survey) and "not opened from here" in farewell(survey)
-    assert farewell(replace(survey, thanks="", completion="")) == ""
+    assert "https://panel.example/done\n" in format_farewell(survey) and "not opened from here" in format_farewell(
+        survey
+    )
+    assert format_farewell(replace(survey, thanks="", completion="")) == ""

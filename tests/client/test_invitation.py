@@ -17,7 +17,7 @@ from candor_client.errors import (
     BadTicket,
     LimitExceeded,
     OtherServer,
-    Refused,
+    ServerRefusal,
     TicketNeeded,
     TooEarly,
     TooLate,
@@ -89,7 +89,7 @@ def test_a_ticket_is_taken_once_and_waits(issuer: Issuer) -> None:
     assert take(link) == take(issuer.link) == ticket
     assert len(issuer.asked) == 1
     assert the_entry(issuer).state == "ticket"
-    assert Ledger().read().spent() == 0
+    assert Ledger().read().total() == 0
     respond(issuer.link)  # without the code, on the device that holds the ticket
     assert len(issuer.asked) == 1
     assert list(issuer.reports) == [candor_client.ticket.ticket_id(ticket.prefix)]
@@ -105,10 +105,10 @@ def test_a_survey_without_tickets_gives_none(server: Server) -> None:
 def test_a_refused_invitation_is_the_server_s_word(issuer: Issuer, code: str) -> None:
     issuer.server.tickets = lambda *_: problem(403, code)
     for _ in range(2):
-        with pytest.raises(Refused) as refusal:
+        with pytest.raises(ServerRefusal) as refusal:
             respond(issuer.invite("code"))
         assert refusal.value.code == code
-    assert Ledger().read().spent() == 0
+    assert Ledger().read().total() == 0
 
 
 def test_the_limits_are_asked_before_a_ticket_is_taken(issuer: Issuer) -> None:
@@ -216,7 +216,7 @@ def test_killed_at_any_point_nobody_loses_the_vote_and_nobody_gets_two(
             assert receipt.status in ("stored", "already_stored")
             assert len(issuer.reports) == len(before) + 1, fatal
             assert ledger.read().entries[issuer.digest].state == "stored"
-            assert ledger.read().spent() == receipt.epsilon
+            assert ledger.read().total() == receipt.epsilon
             respond(link, ledger=ledger)
             assert len(issuer.reports) == len(before) + 1, fatal
     assert len(issuer.taken) == len(issuer.reports) == 1 + 2 * points
@@ -234,7 +234,7 @@ def test_that_test_would_notice_a_client_that_forgets_what_it_asked_for(
         with pytest.raises(Killed):
             respond(issuer.invite("code"), ledger=ledger)
     assert issuer.taken
-    with pytest.raises(Refused) as refusal:
+    with pytest.raises(ServerRefusal) as refusal:
         respond(issuer.invite("code"), ledger=ledger)
     assert refusal.value.code == "already_issued"
 
@@ -262,7 +262,7 @@ def test_two_programs_that_take_it_at_once_get_one_ticket(issuer: Issuer) -> Non
 def test_another_invitation_takes_the_place_of_one_that_was_refused(issuer: Issuer, code: str) -> None:
     """A mistyped code, or one that was used elsewhere, must not keep a person from using the right one."""
     issuer.server.tickets = lambda *_: problem(403 if code == "not_invited" else 409, code)
-    with pytest.raises(Refused):
+    with pytest.raises(ServerRefusal):
         respond(f"{issuer.link}#code=mistyped")
     issuer.server.tickets = issuer.sign
     issuer.taken["mistyped"] = "by somebody else"
@@ -294,7 +294,7 @@ def test_a_ticket_travels_to_another_device_as_a_link(issuer: Issuer, tmp_path: 
     assert (Address.parse(carried).ticket, Address.parse(carried).pin) == (ticket, issuer.digest)
     assert respond(carried, ledger=there).status == "stored"
     assert len(issuer.asked) == 1
-    with pytest.raises(Refused) as refusal:
+    with pytest.raises(ServerRefusal) as refusal:
         for _ in range(40):  # until the noise differs; equal bits are the same report, each time with chance below 0.3
             respond(link, ledger=here)
             here.forget()

@@ -13,7 +13,7 @@ import pytest
 
 from candor_client import Survey, description, randomize, verify
 from candor_client.errors import AnswerError, CandorError, DefinitionError, ReportError
-from candor_client.report import to_text, unpack
+from candor_client.report import to_base64url, unpack
 from tests import mutants, reference
 from tests.answers import EVERYTHING, GOOD, SMALL, all_answers
 from tests.definitions import (
@@ -72,7 +72,7 @@ def test_a_definition_that_is_too_large(node: Node) -> None:
 
 def replayed(javascript: JavaScript, source: str, answers: dict[str, Any], tape: bytes) -> tuple[str, str, int]:
     made = javascript.ask("randomize", source=source.encode().hex(), answers=answers, tape=tape.hex())
-    return to_text(bytes.fromhex(made["bits"])), to_text(bytes.fromhex(made["id"])), made["used"]
+    return to_base64url(bytes.fromhex(made["bits"])), to_base64url(bytes.fromhex(made["id"])), made["used"]
 
 
 def check_outside(javascript: JavaScript) -> None:
@@ -406,5 +406,8 @@ def test_a_suspicion_is_rounded_up_alike_in_both_languages(node: Node) -> None:
         ]
         found = node.ask("ofHundred", suspicion=suspicion, losses=losses)
         for loss, one in zip(losses, found, strict=True):
-            assert (one["cases"], one["people"]) == description.of_hundred(suspicion, Decimal(loss)), (suspicion, loss)
+            assert (one["cases"], one["people"]) == description.posterior_in_hundred(suspicion, Decimal(loss)), (
+                suspicion,
+                loss,
+            )
     assert node.ask("ofHundred", suspicion=20, losses=[2]) == [{"cases": 29, "people": 100}]

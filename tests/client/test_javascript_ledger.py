@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from candor_client import Survey
 from candor_client.mechanisms import round_up
-from candor_client.spending import Book, Entry
+from candor_client.spending import Entry, Spending
 from candor_client.verify import verify
 from tests.answers import SMALL
 from tests.definitions import WORKED_DIGEST, define, encode, field, simple, subset, worked, yes_no
@@ -184,7 +184,7 @@ def test_sums_are_those_of_python(node: Node, name: str, study: str) -> None:
     for i, (slug, of, server) in enumerate(PLACES):
         entry = {"slug": slug, "study": of, "server": server, "epsilon": f"0.{i + 1:012}", "day": "2026-12-01"}
         entries[f"{i:064x}"] = entry | {"stored": True}
-    book = Book({digest: Entry.from_json(entry) for digest, entry in entries.items()})
+    book = Spending({digest: Entry.from_json(entry) for digest, entry in entries.items()})
     node.ask("storage", name=name, content={NAME: _sealed(entries)})
     group = {"slug": "exam-north", "study": "exam", "group": "North"} if study else {"slug": "exam"}
     definition = simple() | group

@@ -23,10 +23,10 @@ from candor_client.errors import (
     OtherServer,
     TicketNeeded,
 )
-from candor_client.ledger import NoLedger
+from candor_client.ledger import MemoryLedger
 from candor_client.report import unpack
-from candor_client.spending import Book, Entry, host_of
-from candor_client.ticket import Blinding
+from candor_client.spending import Entry, Spending, host_of
+from candor_client.ticket import TicketRequest
 from tests.blind_signature_reference import KEYS
 from tests.definitions import (
     COIN,
@@ -65,9 +65,9 @@ def make(ledger: Ledger, definition: dict[str, Any], answers: dict[str, Any], **
 
 
 def ticket_for(definition: dict[str, Any]) -> Ticket:
-    made = Blinding.draw(KEYS[0].n, lambda count: b"7" * count)
+    made = TicketRequest.draw(KEYS[0].n, lambda count: b"7" * count)
     digest = survey(definition).digest
-    return made.unblind(KEYS[0].n, digest, KEYS[0].sign(made.blinded(KEYS[0].n, digest)))
+    return made.unblind(KEYS[0].n, digest, KEYS[0].sign(made.blind_message(KEYS[0].n, digest)))
 
 
 # one report
@@ -84,7 +84,7 @@ def test_the_charge_is_on_disk_before_the_report_is_returned(ledger: Ledger) -> 
     entry, _ = make(ledger, worked(), SAID)
     book = Ledger(ledger.path).read()
     assert book.entries[survey(worked()).digest] == entry
-    assert (book.spent(), entry.day, entry.state) == (Decimal("3.098612288669"), DAY, "made")
+    assert (book.total(), entry.day, entry.state) == (Decimal("3.098612288669"), DAY, "made")
 
 
 def test_every_definition_is_charged_in_full(ledger: Ledger) -> None:
@@ -96,7 +96,7 @@ def test_every_definition_is_charged_in_full(ledger: Ledger) -> None:
         entry, made = make(ledger, uneven | {"title": f"Wave {i}"}, {"a": True, "b": True})
         assert made
         assert entry.epsilon == Decimal("2.708050201103")  # ln 15, rounded up
-    assert ledger.read().spent() == 2 * Decimal("2.708050201103")
+    assert ledger.read().total() == 2 * Decimal("2.708050201103")
 
 
 def test_the_ledger_covers_drawn_and_joint_fields(ledger: Ledger) -> None:
@@ -116,7 +116,7 @@ def test_nothing_is_charged_for_what_was_refused(ledger: Ledger, answers: dict[s
         make(ledger, simple(), answers)
     with pytest.raises(LimitExceeded):
         make(ledger, simple(), YES, limit=1)
-    assert ledger.read() == Book({})
+    assert ledger.read() == Spending({})
 
 
 # the field asked
@@ -143,7 +143,7 @@ def test_the_asked_field_is_drawn_once_for_each_definition(tmp_path: Path) -> No
 def test_another_version_draws_its_field_anew() -> None:
     same = 0
     for _ in range(200):
-        ledger = NoLedger()
+        ledger = MemoryLedger()
         one, two = (ledger.begin(survey(ASK | {"title": title}), HERE).asked for title in ("One", "Two"))
         same += one == two
     assert 0 < same < 200  # each with chance 1/6; none in two hundred: (5/6)^200 < 1e-15
@@ -229,9 +229,9 @@ def test_the_groups_of_a_study_count_as_one(ledger: Ledger) -> None:
 def test_sums_are_exact() -> None:
     """Eighty charges of 0.1 are 8, not 7.999999999999988, and one unit of 1e-12 more is seen."""
     entry = Entry("exam", "", HERE, Decimal("0.1"), DAY, stored=True)
-    book = Book({str(i): entry for i in range(80)})
+    book = Spending({str(i): entry for i in range(80)})
     assert book.spent_on_survey(survey(simple()), HERE) == 8
-    assert book.with_entry("x", Entry("exam", "", HERE, Decimal("1e-12"))).spent() == Decimal("8.000000000001")
+    assert book.with_entry("x", Entry("exam", "", HERE, Decimal("1e-12"))).total() == Decimal("8.000000000001")
 
 
 @pytest.mark.parametrize(
@@ -368,10 +368,10 @@ def test_a_request_that_is_pending_stays_the_same(ledger: Ledger) -> None:
     parsed = survey(by_invitation(KEYS[0], simple()))
     first = ledger.take(parsed, HERE, "one")
     assert ledger.take(parsed, HERE, "one") == ledger.take(parsed, HERE, "two") == first
-    assert first.blinding is not None
-    ledger.drop(parsed.digest, Blinding(b"", b"", 1))
+    assert first.ticket_request is not None
+    ledger.drop(parsed.digest, TicketRequest(b"", b"", 1))
     assert ledger.take(parsed, HERE, "two") == first
-    ledger.drop(parsed.digest, first.blinding)
+    ledger.drop(parsed.digest, first.ticket_request)
     second = ledger.take(parsed, HERE, "two")
     assert (second.code, second.prefix == first.prefix) == ("two", False)
 
@@ -403,7 +403,7 @@ def test_a_ticket_that_comes_too_late_changes_nothing(ledger: Ledger) -> None:
 def test_without_a_ticket_nothing_is_made_or_charged(ledger: Ledger) -> None:
     with pytest.raises(TicketNeeded):
         make(ledger, by_invitation(KEYS[0], simple()), YES)
-    assert ledger.read().spent() == 0
+    assert ledger.read().total() == 0
 
 
 # the file
@@ -433,7 +433,7 @@ def attempts(ledger: Ledger) -> list[Callable[[], object]]:
         lambda: ledger.begin(survey(ASK), HERE),
         lambda: ledger.take(parsed, HERE, "code"),
         lambda: ledger.keep(parsed, HERE, ticket_for(by_invitation(KEYS[0], simple()))),
-        lambda: ledger.drop(parsed.digest, Blinding(b"", b"", 1)),
+        lambda: ledger.drop(parsed.digest, TicketRequest(b"", b"", 1)),
         lambda: make(ledger, worked(), SAID),
         lambda: ledger.acknowledge(survey(simple()).digest),
     ]
@@ -506,7 +506,7 @@ def test_forgetting_deletes_even_a_damaged_ledger(ledger: Ledger) -> None:
     make(ledger, simple(), YES)
     ledger.path.write_bytes(b"")
     ledger.forget()
-    assert ledger.read() == Book({})
+    assert ledger.read() == Spending({})
 
 
 def test_storing_is_remembered_once(ledger: Ledger) -> None:

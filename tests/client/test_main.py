@@ -11,7 +11,7 @@ import pytest
 
 from candor_client import Clock, Ledger
 from candor_client import __main__ as program
-from candor_client.report import to_text
+from candor_client.report import to_base64url
 from tests.clock import Simulated, hurried
 from tests.definitions import COIN, define, drawn, encode, field, multiple, number, scale, subset, worked, yes_no
 from tests.definitions import choice as choice_question
@@ -112,7 +112,7 @@ def test_declining_after_a_look_keeps_the_same_report(
     (entry,) = Ledger().read().entries.values()
     typed += ["y"]
     assert main([link]) == 0
-    assert json.loads(server.bodies[0])["bits"] == to_text(entry.bits)
+    assert json.loads(server.bodies[0])["bits"] == to_base64url(entry.bits)
     assert "has already made its report" in capsys.readouterr().out
     assert main([link]) == 0
     assert "Nothing is sent a second time" in capsys.readouterr().out

@@ -16,7 +16,7 @@ import pytest
 from candor_client import Survey, mechanisms, randomize
 from candor_client.errors import DefinitionError
 from candor_client.mechanisms import EXACT, Drawn, Flip, Geometric, Mechanism, Subset, round_up
-from candor_client.sampling import WHOLE, below, coin
+from candor_client.sampling import DENOMINATOR, draw_below, flip_coin
 from candor_client.verify import verify
 from survey_app.authoring import mechanism_choice
 from tests import make_vectors, reference
@@ -84,13 +84,13 @@ def test_the_client_walks_every_path_of_the_reference(name: str) -> None:
 def level_chances(noisy: Geometric) -> list[list[Fraction]]:
     """P(noisy level | level) by counting words: u is cut where its meaning changes, and the pieces are measured."""
     up = reference.tails({"size": noisy.size, "ratio": str(noisy.ratio)})
-    ends = sorted({0, *up, *(WHOLE - tail for tail in up), WHOLE})
+    ends = sorted({0, *up, *(DENOMINATOR - tail for tail in up), DENOMINATOR})
     chances = [[Fraction(0)] * noisy.size for _ in range(noisy.size)]
     for low, high in itertools.pairwise(ends):
         for level in range(noisy.size):
             sent, last = (noisy.randomize(level, reference.ByteDraw(u.to_bytes(8)).take) for u in (low, high - 1))
             assert sent == last
-            chances[level][noisy.size - sent.bit_length()] += Fraction(high - low, WHOLE)
+            chances[level][noisy.size - sent.bit_length()] += Fraction(high - low, DENOMINATOR)
     return chances
 
 
@@ -124,7 +124,7 @@ def test_a_shorter_formula_would_understate_it() -> None:
     understated = [
         (size, ratio)
         for size, ratio in EXTREME
-        if Geometric(size=size, ratio=ratio).odds > Fraction(WHOLE, ratio) ** (size - 1)
+        if Geometric(size=size, ratio=ratio).odds > Fraction(DENOMINATOR, ratio) ** (size - 1)
     ]
     assert len(understated) >= 3
 
@@ -204,10 +204,10 @@ EPSILONS = [Decimal(text) for text in ("0.01", "0.1", "0.5", "1", "1.09861228866
 @pytest.mark.parametrize("size", [2, 3, 4, 7, 32, 100, 463, 1000, 10_000])
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_thresholds_spend_what_was_asked_for_and_never_more(size: int, epsilon: Decimal) -> None:
-    made: list[Mechanism] = [mechanism_choice.categories(size, epsilon), mechanism_choice.flip(epsilon)]
-    made += [mechanism_choice.subset(size, weight, epsilon) for weight in {1, size // 2, size - 1}]
-    made += [mechanism_choice.drawn(size, draw, epsilon) for draw in range(1, min(size, 16) + 1)]
-    made += [mechanism_choice.geometric(min(size, 64), epsilon)]
+    made: list[Mechanism] = [mechanism_choice.choose_subset(size, epsilon), mechanism_choice.make_flip(epsilon)]
+    made += [mechanism_choice.make_subset(size, weight, epsilon) for weight in {1, size // 2, size - 1}]
+    made += [mechanism_choice.make_drawn(size, draw, epsilon) for draw in range(1, min(size, 16) + 1)]
+    made += [mechanism_choice.make_geometric(min(size, 64), epsilon)]
     for one in made:
         assert epsilon - Decimal("1e-9") <= one.epsilon <= epsilon
 
@@ -295,7 +295,7 @@ def test_degenerate_geometric_noise_is_refused(parameters: dict[str, Any], reaso
     ],
 )
 def test_possible_bits(made: Mechanism, bits: int, possible: bool) -> None:
-    assert made.possible(bits) is possible
+    assert made.is_possible(bits) is possible
 
 
 @pytest.mark.parametrize("name", [name for name in SMALL if "geometric" not in name])
@@ -358,10 +358,10 @@ def test_the_independent_vector() -> None:
         taken, buffer = buffer[:count], buffer[count:]
         return taken
 
-    threshold = mechanism_choice.flip(Decimal(1)).one
+    threshold = mechanism_choice.make_flip(Decimal(1)).one
     assert threshold == 13485650502877570762
-    bits = [int(coin(threshold, stream)) for _ in range(100_000)]
-    numbers = [below(bound, stream) for bound in (3, 5, 7, 1000, 4294967295) for _ in range(5000)]
+    bits = [int(flip_coin(threshold, stream)) for _ in range(100_000)]
+    numbers = [draw_below(bound, stream) for bound in (3, 5, 7, 1000, 4294967295) for _ in range(5000)]
     assert "".join(map(str, bits[:16])) == "1010001111111111"
     assert numbers[:8] == [1, 2, 2, 0, 1, 2, 0, 0]
     digest = hashlib.sha256(",".join(map(str, bits + numbers)).encode()).hexdigest()
@@ -378,7 +378,7 @@ def test_the_independent_vector() -> None:
     ],
 )
 def test_published_thresholds(epsilon: str, threshold: int) -> None:
-    assert mechanism_choice.flip(Decimal(epsilon)).one == threshold
+    assert mechanism_choice.make_flip(Decimal(epsilon)).one == threshold
 
 
 def test_epsilon_is_displayed_rounded_up() -> None:

@@ -26,10 +26,10 @@ from candor_client.errors import (
     LimitExceeded,
     OtherServer,
     PinMismatch,
-    Refused,
+    ServerRefusal,
     Unreachable,
 )
-from candor_client.report import to_text
+from candor_client.report import to_base64url
 from candor_client.respond import SYSTEM_CLOCK
 from candor_client.spending import host_of
 from tests.clock import Simulated, hurried
@@ -51,7 +51,7 @@ def link(server: Server) -> str:
 
 
 def spent() -> Any:
-    return Ledger().read().spent()
+    return Ledger().read().total()
 
 
 def test_a_respondent_gets_a_receipt_for_exactly_what_was_sent(server: Server, link: str) -> None:
@@ -61,7 +61,7 @@ def test_a_respondent_gets_a_receipt_for_exactly_what_was_sent(server: Server, l
     assert (
         (sent["survey"], sent["bits"])
         == (kept["survey"], kept["bits"])
-        == (WORKED_DIGEST, to_text(receipt.bits or b""))
+        == (WORKED_DIGEST, to_base64url(receipt.bits or b""))
     )
     assert set(kept) == {"survey", "bits", "status", "epsilon"}  # whoever finds it cannot tell whose row it is
     assert (receipt.status, receipt.repeated) == ("stored", False)
@@ -90,7 +90,7 @@ def test_a_second_call_sends_nothing(server: Server, link: str) -> None:
 
 def test_a_report_that_was_not_acknowledged_is_sent_again_as_it_was(server: Server, link: str) -> None:
     server.post = lambda body: (403, {}, b"")
-    with pytest.raises(Refused):
+    with pytest.raises(ServerRefusal):
         respond(link, SAID)
     server.post = lambda body: (200, {}, b'{"status":"already_stored"}')
     again = respond(link, SAID | {"cheated": False})
@@ -104,9 +104,9 @@ def test_a_server_that_always_fails_gets_the_same_bytes_every_time(server: Serve
     problem = json.dumps({"code": "some_code", "title": "No"}).encode()
     server.post = lambda body: (status, {}, problem)
     for _ in range(4):
-        with pytest.raises((Refused, Unreachable)) as error:
+        with pytest.raises((ServerRefusal, Unreachable)) as error:
             respond(link, SAID)
-        if isinstance(error.value, Refused):
+        if isinstance(error.value, ServerRefusal):
             assert (error.value.status, error.value.code) == (status, "some_code")
     assert len(server.bodies) == (4 if status < 500 and status != 429 else 12)
     assert len(set(server.bodies)) == 1
@@ -166,7 +166,7 @@ def test_a_server_that_drips_is_a_time_out(monkeypatch: pytest.MonkeyPatch, wher
 @pytest.mark.parametrize("status", [201, 404, 500])
 def test_a_body_nested_beyond_reason_is_no_traceback(server: Server, link: str, status: int) -> None:
     server.post = lambda body: (status, {}, b"[" * 200_000)
-    with pytest.raises((Unreachable, Refused)):
+    with pytest.raises((Unreachable, ServerRefusal)):
         respond(link, SAID)
 
 
@@ -232,7 +232,7 @@ def test_a_bad_invitation_is_refused_before_anything_is_spent(server: Server, li
 
 def test_a_mirror_of_the_survey_gets_nothing(server: Server, link: str) -> None:
     server.post = lambda body: (403, {}, b"")
-    with pytest.raises(Refused):
+    with pytest.raises(ServerRefusal):
         respond(link, SAID)
     mirror = link.replace("127.0.0.1", "localhost")
     with pytest.raises(OtherServer):
@@ -393,7 +393,7 @@ def test_a_damaged_ledger_stops_everything(server: Server, link: str) -> None:
 
 def test_a_problem_cannot_paint_the_terminal(server: Server, link: str) -> None:
     server.post = lambda body: (403, {}, json.dumps({"code": "x\x1b[31m", "detail": "red\x1b[31m\nline"}).encode())
-    with pytest.raises(Refused) as refusal:
+    with pytest.raises(ServerRefusal) as refusal:
         respond(link, SAID)
     assert "\x1b" not in str(refusal.value)
     assert "\n" not in str(refusal.value)

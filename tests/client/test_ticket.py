@@ -9,7 +9,7 @@ import pytest
 
 from candor_client import Survey, Ticket, randomize
 from candor_client.errors import BadTicket, TicketNeeded
-from candor_client.ticket import Blinding, blind, finalize, ticket_id, verify
+from candor_client.ticket import TicketRequest, blind_message, finalize, ticket_id, verify
 from tests import blind_signature_reference as reading
 from tests import reference
 from tests.definitions import simple, survey
@@ -28,14 +28,14 @@ def octets(text: str) -> bytes:
 def test_the_vectors_of_the_rfc(vector: dict[str, Any]) -> None:
     n, message, salt = int(vector["n"], 16), octets(vector["input_msg"]), octets(vector["salt"])
     r = pow(int(vector["inv"], 16), -1, n)
-    assert blind(n, message, salt, r) == octets(vector["blinded_msg"])
+    assert blind_message(n, message, salt, r) == octets(vector["blinded_msg"])
     signature = finalize(n, message, octets(vector["blind_sig"]), r, len(salt))
     assert signature == octets(vector["sig"])
     assert verify(n, message, signature, len(salt))
     assert not verify(n, message, signature, 47 - len(salt))
     assert not verify(n, message + b"x", signature, len(salt))
     if "encoded_msg" in vector:
-        assert blind(n, message, salt, 1) == octets(vector["encoded_msg"])
+        assert blind_message(n, message, salt, 1) == octets(vector["encoded_msg"])
 
 
 @pytest.mark.parametrize("vector", RFC9474, ids=lambda vector: vector["name"])
@@ -55,10 +55,10 @@ def test_python_takes_the_tickets_of_the_third_reading(vector: dict[str, Any]) -
     parsed = Survey.from_json(vector["source"].encode())
     assert (parsed.digest, parsed.tickets and parsed.tickets.key) == (vector["digest"], int(vector["n"], 16))
     draw = reference.ByteDraw(bytes.fromhex(vector["tape"]))
-    drawn = Blinding.draw(int(vector["n"], 16), draw.take)
+    drawn = TicketRequest.draw(int(vector["n"], 16), draw.take)
     assert draw.used == len(draw.source)
-    assert drawn == Blinding(octets(vector["prefix"]), octets(vector["salt"]), int(vector["r"], 16))
-    assert drawn.blinded(int(vector["n"], 16), parsed.digest).hex() == vector["z"]
+    assert drawn == TicketRequest(octets(vector["prefix"]), octets(vector["salt"]), int(vector["r"], 16))
+    assert drawn.blind_message(int(vector["n"], 16), parsed.digest).hex() == vector["z"]
     ticket = drawn.unblind(int(vector["n"], 16), parsed.digest, octets(vector["blind_signature"]))
     assert (ticket.signature.hex(), ticket_id(ticket.prefix).hex()) == (vector["signature"], vector["id"])
     said = vector["report"]
@@ -69,8 +69,8 @@ def test_python_takes_the_tickets_of_the_third_reading(vector: dict[str, Any]) -
 
 
 def taken(digest: str = DIGEST, key: reading.Key = KEY) -> Ticket:
-    drawn = Blinding.draw(key.n, secrets.token_bytes)
-    return drawn.unblind(key.n, digest, key.sign(drawn.blinded(key.n, digest)))
+    drawn = TicketRequest.draw(key.n, secrets.token_bytes)
+    return drawn.unblind(key.n, digest, key.sign(drawn.blind_message(key.n, digest)))
 
 
 def test_a_ticket_is_good_for_its_definition_and_its_key_alone() -> None:
@@ -108,11 +108,11 @@ def test_a_signature_above_the_modulus_is_no_second_spelling() -> None:
 
 @pytest.mark.parametrize("bad", [b"", bytes(383), bytes(384), bytes(385), b"\xff" * 384, KEY.n.to_bytes(384, "big")])
 def test_what_is_no_blind_signature_becomes_no_ticket(bad: bytes) -> None:
-    drawn = Blinding.draw(KEY.n, secrets.token_bytes)
+    drawn = TicketRequest.draw(KEY.n, secrets.token_bytes)
     with pytest.raises(BadTicket, match="no signature"):
         drawn.unblind(KEY.n, DIGEST, bad)
     with pytest.raises(BadTicket):
-        drawn.unblind(KEY.n, DIGEST, reading.KEYS[1].sign(drawn.blinded(KEY.n, DIGEST)))
+        drawn.unblind(KEY.n, DIGEST, reading.KEYS[1].sign(drawn.blind_message(KEY.n, DIGEST)))
 
 
 def test_a_key_with_a_small_factor_marks_nobody() -> None:
@@ -122,9 +122,9 @@ def test_a_key_with_a_small_factor_marks_nobody() -> None:
     assert key.bit_length() == 3072
     refused = 0
     for _ in range(100):
-        drawn = Blinding.draw(key, secrets.token_bytes)
+        drawn = TicketRequest.draw(key, secrets.token_bytes)
         try:
-            assert int.from_bytes(drawn.blinded(key, DIGEST), "big") % 3
+            assert int.from_bytes(drawn.blind_message(key, DIGEST), "big") % 3
         except BadTicket:
             refused += 1
     assert 0 < refused < 100  # each with chance 1/3; all or none: (2/3)^100 < 1e-17
@@ -132,17 +132,17 @@ def test_a_key_with_a_small_factor_marks_nobody() -> None:
 
 def test_a_blinded_message_says_nothing_about_the_ticket() -> None:
     """For any ticket and any z that was signed, there is an r that leads from one to the other: every pair fits."""
-    one, two = (Blinding.draw(KEY.n, secrets.token_bytes) for _ in range(2))
-    z = int.from_bytes(one.blinded(KEY.n, DIGEST), "big")
-    encoded = int.from_bytes(blind(KEY.n, two.prefix + bytes.fromhex(DIGEST), two.salt, 1), "big")
+    one, two = (TicketRequest.draw(KEY.n, secrets.token_bytes) for _ in range(2))
+    z = int.from_bytes(one.blind_message(KEY.n, DIGEST), "big")
+    encoded = int.from_bytes(blind_message(KEY.n, two.prefix + bytes.fromhex(DIGEST), two.salt, 1), "big")
     r = pow(z * pow(encoded, -1, KEY.n), KEY.d, KEY.n)
-    assert Blinding(two.prefix, two.salt, r).blinded(KEY.n, DIGEST) == z.to_bytes(384, "big")
+    assert TicketRequest(two.prefix, two.salt, r).blind_message(KEY.n, DIGEST) == z.to_bytes(384, "big")
 
 
 def test_short_bytes_are_an_error() -> None:
     for short in (32, 48, 384):
         with pytest.raises(ValueError, match="returned 1 bytes"):
-            Blinding.draw(KEY.n, lambda count, short=short: b"x" if count == short else secrets.token_bytes(count))  # type: ignore[misc]
+            TicketRequest.draw(KEY.n, lambda count, short=short: b"x" if count == short else secrets.token_bytes(count))  # type: ignore[misc]
 
 
 def test_a_report_to_a_survey_by_invitation_has_a_ticket_that_fits() -> None:

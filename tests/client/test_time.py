@@ -20,8 +20,8 @@ import pytest
 import candor_client
 from candor_client.answer import index_of
 from candor_client.question import labels_of
-from candor_client.report import from_text, unpack
-from candor_client.sampling import WHOLE, coin
+from candor_client.report import from_base64url, unpack
+from candor_client.sampling import DENOMINATOR, flip_coin
 from tests import reference
 from tests.clock import Simulated
 from tests.definitions import choice, define, drawn, encode, field, geometric, multiple, number, subset, survey
@@ -31,7 +31,7 @@ from tests.scripted_server import Server
 LEVELS = 64
 RATIO = 0.9841  # e^(-1/63), rounded the private way: ε = 1 from one end of the scale to the other
 DEFINITION = define(
-    [number(max=LEVELS - 1, levels=LEVELS)], [field(geometric(LEVELS, int(RATIO * WHOLE)), "hours")], epsilon=2
+    [number(max=LEVELS - 1, levels=LEVELS)], [field(geometric(LEVELS, int(RATIO * DENOMINATOR)), "hours")], epsilon=2
 )
 SURVEY = survey(DEFINITION)
 ENDS = (0, LEVELS - 1)
@@ -61,11 +61,11 @@ def coin_by_coin(*, waits: bool) -> Client:
         simulated, drawn, up = Simulated(), 0, [0, 0]
         source = simulated.costly(secrets.token_bytes, SECONDS_A_BYTE)
         for side in (0, 1):
-            while coin(int(RATIO * WHOLE), source):
+            while flip_coin(int(RATIO * DENOMINATOR), source):
                 up[side] += 1
         drawn = 8 * (sum(up) + 2)
         if waits:
-            simulated.clock.until_whole_second(0)
+            simulated.clock.wait_for_second(0)
         return Run(level, drawn, simulated.seconds, min(max(level + up[0] - up[1], 0), LEVELS - 1))
 
     return answer
@@ -85,7 +85,7 @@ def this_client(server: Server) -> Client:
             return source(count)
 
         def note(body: bytes) -> Any:
-            (bits,) = unpack(SURVEY, from_text(json.loads(body)["bits"]))
+            (bits,) = unpack(SURVEY, from_base64url(json.loads(body)["bits"]))
             seen.append((simulated.seconds, LEVELS - (bits or 0).bit_length()))
             return 201, {}, b'{"status":"stored"}'
 
@@ -112,9 +112,9 @@ def coin_by_coin_chance(answer: int, drawn: int | None, level: int) -> float:
 
 def this_chance(answer: int, drawn: int | None, level: int) -> float:
     """The bytes say nothing; so far or farther goes the noise with chance G_k/2^64, and what leaves the scale is cut."""
-    farther = [WHOLE, *reference.tails(DEFINITION["fields"][0]["mechanism"]), 0]
+    farther = [DENOMINATOR, *reference.tails(DEFINITION["fields"][0]["mechanism"]), 0]
     away = abs(level - answer)
-    return (farther[away] - farther[away + 1]) / WHOLE
+    return (farther[away] - farther[away + 1]) / DENOMINATOR
 
 
 class Attacker:

@@ -37,11 +37,11 @@ def test_every_name_has_its_type_in_the_order_of_the_error_message() -> None:
 @pytest.mark.parametrize("name", TypeName)
 def test_what_a_type_says_of_its_labels_agrees(name: TypeName) -> None:
     kind = type_of(name)
-    assert kind.labels_key is None or kind.labels_key in kind.required
+    assert kind.labels_key is None or kind.labels_key in kind.required_keys
     assert kind.has_labels or not (kind.has_sets or kind.fits_grid or kind.lists_labels or kind.labels_key)
     for source, _ in ANSWERS[name]:
         assert bool(question(source).labels) == kind.has_labels
-        assert set(source) - {"id", "type", "text"} <= {*kind.required, *kind.possible}
+        assert set(source) - {"id", "type", "text"} <= {*kind.required_keys, *kind.optional_keys}
 
 
 @pytest.mark.parametrize(("source", "answers"), CASES, ids=str)
@@ -83,7 +83,7 @@ def test_no_answer_is_a_symbol_of_its_own(source: dict[str, Any], answers: list[
 )
 def test_what_is_typed_is_read_in_the_order_on_the_screen(source: dict[str, Any], typed: str, answer: Any) -> None:
     asked = question(source)
-    assert type_of(asked.type).understand(asked, asked.labels[::-1], typed) == answer
+    assert type_of(asked.type).parse_input(asked, asked.labels[::-1], typed) == answer
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_what_is_typed_is_read_in_the_order_on_the_screen(source: dict[str, Any]
 def test_what_names_no_label_is_refused(source: dict[str, Any], typed: str, reason: str) -> None:
     asked = question(source)
     with pytest.raises(AnswerError, match=reason):
-        type_of(asked.type).understand(asked, asked.labels, typed)
+        type_of(asked.type).parse_input(asked, asked.labels, typed)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import pytest
 import candor_client
 from candor_client import Report, Survey, randomize
 from candor_client.definition import LARGEST_REPORT
-from candor_client.report import to_text
+from candor_client.report import to_base64url
 from survey_app.collect.intake import Decoder
 from survey_app.problems import Problem
 from survey_app.store import State
@@ -157,11 +157,11 @@ def test_of_several_faults_the_first_in_the_order_of_checks_is_reported(
     check_stored(installation.post(stored))
     if "id" in faults:
         report = other_bits(stored)
-    keys = {"survey": report.survey, "id": to_text(report.id), "bits": to_text(report.bits)}
+    keys = {"survey": report.survey, "id": to_base64url(report.id), "bits": to_base64url(report.bits)}
     if "digest" in faults:
         keys["survey"] = "0" * 64
     if "bits" in faults:
-        keys["bits"] = to_text(bytes([report.bits[0] | 1]))
+        keys["bits"] = to_base64url(bytes([report.bits[0] | 1]))
     if "json" in faults:
         keys["more"] = ""
     body = spelled(**keys) + (b" " * LARGEST_REPORT if "size" in faults else b"")
@@ -222,24 +222,26 @@ MALFORMED: dict[str, Callable[[Report], bytes]] = {
     "deep nesting as a value": lambda report: b'{"id":' + DEEP,
     "deep nesting under an unknown key": lambda report: b'{"x":' + DEEP,
     "deep and complete nesting": lambda report: b'{"x":' + b"[" * 30_000 + b"]" * 30_000 + b"}",
-    "the id twice": lambda report: report.to_json()[:-1] + b',"id":"' + to_text(report.id).encode() + b'"}',
+    "the id twice": lambda report: report.to_json()[:-1] + b',"id":"' + to_base64url(report.id).encode() + b'"}',
     "two ids": lambda report: b'{"id":"' + b"A" * 22 + b'",' + report.to_json()[1:],
-    "the bits twice": lambda report: report.to_json()[:-1] + b',"bits":"' + to_text(report.bits).encode() + b'"}',
+    "the bits twice": lambda report: report.to_json()[:-1] + b',"bits":"' + to_base64url(report.bits).encode() + b'"}',
     "the survey twice, once escaped": lambda report: rb'{"\u0073urvey":"",' + report.to_json()[1:],
     "an unknown key": lambda report: wire(report, time="now"),
     "an unknown key without a name": lambda report: wire(report, **{"": ""}),
     "a key in capitals": lambda report: report.to_json().replace(b'"id"', b'"ID"'),
-    "padding after the id": lambda report: wire(report, id=to_text(report.id) + "=="),
-    "padding after the bits": lambda report: wire(report, bits=to_text(report.bits) + "=="),
+    "padding after the id": lambda report: wire(report, id=to_base64url(report.id) + "=="),
+    "padding after the bits": lambda report: wire(report, bits=to_base64url(report.bits) + "=="),
     "plus and slash": lambda report: wire(report, id=respelled(DASHES, b"+/")),
-    "a loose end of the id": lambda report: wire(report, id=loose_end(to_text(report.id))),
-    "a loose end of the bits": lambda report: wire(report, bits=loose_end(to_text(report.bits))),
-    "a space around the id": lambda report: wire(report, id=to_text(report.id) + " "),
-    "a line break in the id": lambda report: wire(report, id=to_text(report.id)[:11] + "\n" + to_text(report.id)[11:]),
+    "a loose end of the id": lambda report: wire(report, id=loose_end(to_base64url(report.id))),
+    "a loose end of the bits": lambda report: wire(report, bits=loose_end(to_base64url(report.bits))),
+    "a space around the id": lambda report: wire(report, id=to_base64url(report.id) + " "),
+    "a line break in the id": lambda report: wire(
+        report, id=to_base64url(report.id)[:11] + "\n" + to_base64url(report.id)[11:]
+    ),
     "an impossible number of letters": lambda report: wire(report, bits="AAAAA"),
     "an empty id": lambda report: wire(report, id=""),
-    "an id of 15 bytes": lambda report: wire(report, id=to_text(bytes(15))),
-    "an id of 17 bytes": lambda report: wire(report, id=to_text(bytes(17))),
+    "an id of 15 bytes": lambda report: wire(report, id=to_base64url(bytes(15))),
+    "an id of 17 bytes": lambda report: wire(report, id=to_base64url(bytes(17))),
     "an id in hexadecimal": lambda report: wire(report, id=report.id.hex()),
     **{
         f"no {key}": lambda report, key=key: spelled(  # type: ignore[misc]

@@ -12,8 +12,8 @@ from survey_app.authoring.terms import Terms
 from survey_app.cli import main
 from survey_app.collect import load as loading
 from survey_app.collect.load import LoadError, load, row_id
-from survey_app.results.parquet.parquet_reader import Reports, find
-from survey_app.store import Published, State, Unavailable
+from survey_app.results.parquet.parquet_reader import ReportFiles, find
+from survey_app.store import PublishedSurvey, State, Unavailable
 from survey_app.store.sqlite import SqliteStore
 from survey_app.tally import Bits
 from tests.fixtures import add, make
@@ -23,17 +23,17 @@ from tests.ticket_surveys import invited_to
 PARSED = mixed(slug="exam")
 
 
-def taking(tmp_path: Path, terms: Terms = Terms()) -> tuple[SqliteStore, Published]:  # noqa: B008 — frozen
+def taking(tmp_path: Path, terms: Terms = Terms()) -> tuple[SqliteStore, PublishedSurvey]:  # noqa: B008 — frozen
     """A store with an open survey that has the definition of the files."""
     store, first = make(tmp_path / "candor.db")
     return store, add(store, PARSED, terms, owner=first.owner)
 
 
-def reports(tmp_path: Path, rows: Bits, most: int = 400, name: str = "bits") -> Reports:
+def reports(tmp_path: Path, rows: Bits, most: int = 400, name: str = "bits") -> ReportFiles:
     return find([parts(PARSED, rows, most, tmp_path / name)])
 
 
-def taken(store: SqliteStore, published: Published) -> tuple[int, list[int]]:
+def taken(store: SqliteStore, published: PublishedSurvey) -> tuple[int, list[int]]:
     kept, counted = store.recount(published, lambda _: None)
     assert kept.reports == counted.reports and np.array_equal(kept.counts, counted.counts)
     return counted.reports, counted.counts.tolist()
@@ -51,7 +51,7 @@ def test_what_was_exported_is_counted_where_it_is_loaded(tmp_path: Path) -> None
     store, published = taking(tmp_path)
     rows = bits_of(PARSED, 1000)
     done = load(store, published, reports(tmp_path, rows), unwatched)
-    assert (done.stored, done.already) == (1000, 0)
+    assert (done.stored, done.already_stored) == (1000, 0)
     assert taken(store, published) == (1000, sums(rows))
     assert store.snapshot(published).reports == 980
 
@@ -62,7 +62,7 @@ def test_the_same_file_again_adds_nothing_and_another_one_does(tmp_path: Path) -
     found = reports(tmp_path, rows)
     load(store, published, found, unwatched)
     again = load(store, published, found, unwatched)
-    assert (again.stored, again.already) == (0, 500)
+    assert (again.stored, again.already_stored) == (0, 500)
     other = find([columns(PARSED, rows[:100], tmp_path / "other.parquet")])
     assert load(store, published, other, unwatched).stored == 100
     assert taken(store, published)[0] == 600
@@ -71,7 +71,7 @@ def test_the_same_file_again_adds_nothing_and_another_one_does(tmp_path: Path) -
 def test_what_was_interrupted_is_repeated_without_counting_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loading, "TOGETHER", 64)
+    monkeypatch.setattr(loading, "REPORTS_PER_TRANSACTION", 64)
     store, published = taking(tmp_path)
     rows, seen = bits_of(PARSED, 500), []
 
@@ -85,7 +85,7 @@ def test_what_was_interrupted_is_repeated_without_counting_twice(
         load(store, published, found, full)
     assert 0 < taken(store, published)[0] < 500
     done = load(store, published, found, unwatched)
-    assert done.already == sum(seen) and done.stored == 500 - sum(seen)
+    assert done.already_stored == sum(seen) and done.stored == 500 - sum(seen)
     assert taken(store, published) == (500, sums(rows))
 
 

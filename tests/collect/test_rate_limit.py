@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from survey_app.collect.rate_limit import HEAD, PLACE, PLACES, Counts, Limiter, TooMany
+from survey_app.collect.rate_limit import COUNTER_BYTES, COUNTERS, HEAD, Counts, Limiter, TooMany
 from tests.fixtures import build, check_open_to_all_pages, check_refused, check_stored, check_tally, made
 
 
@@ -33,7 +33,7 @@ def test_the_limit_remembers_no_address_and_after_its_minute_nothing(monkeypatch
     limiter = Limiter("5/minute", "senders", counts)
 
     def cells() -> list[int]:
-        return [cell for (cell,) in struct.iter_unpack("=I", counts._memory[HEAD.size : PLACE]) if cell]
+        return [cell for (cell,) in struct.iter_unpack("=I", counts._memory[HEAD.size : COUNTER_BYTES]) if cell]
 
     for _ in range(5):
         limiter.check(address)
@@ -62,7 +62,7 @@ def test_nobody_is_counted_too_low_and_hardly_anybody_too_high() -> None:
 
 def test_what_is_counted_apart_does_not_add_up() -> None:
     counts = Counts()
-    for place in PLACES:
+    for place in COUNTERS:
         Limiter("1/minute", place, counts).check("203.0.113.77")
         with pytest.raises(TooMany):
             Limiter("1/minute", place, counts).check("203.0.113.77")
@@ -101,7 +101,7 @@ limiter = Limiter("5/minute", "senders", counts)
 for _ in range(3):
     if os.fork() == 0:  # a worker: it counts once, and is killed while nobody else may count
         limiter.check("203.0.113.77")
-        with counts.place("senders"):
+        with counts.open_counter("senders"):
             os.kill(os.getpid(), signal.SIGKILL)
     os.wait()
 allowed = 0

@@ -138,7 +138,7 @@ def test_nobody_may_answer_a_survey_by_invitation_in_a_batch_or_up_to_a_number(i
     with pytest.raises(StoreError, match="by invitation"):
         installation.publish(invited_to(), max_reports=100)
     published = installation.invite()
-    assert published.invited
+    assert published.is_by_invitation
     with pytest.raises(StoreError, match="by invitation"):
         installation.store.set_terms(published, Terms(max_reports=100))
-    assert not installation.publish(simple() | {"slug": "other"}).invited
+    assert not installation.publish(simple() | {"slug": "other"}).is_by_invitation

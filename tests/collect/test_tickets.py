@@ -9,10 +9,10 @@ import pytest
 
 import candor_client
 from candor_client import Report, Ticket
-from candor_client.report import to_text
+from candor_client.report import to_base64url
 from candor_client.ticket import ticket_id
-from survey_app.accounts import secret_hash
-from survey_app.store import Published, State
+from survey_app.accounts import hash_secret
+from survey_app.store import PublishedSurvey, State
 from tests.definitions import simple
 from tests.fixtures import Installation, check_refused, check_stored, check_tally, made, other_bits, wire
 from tests.sign_in import on_disk
@@ -20,12 +20,12 @@ from tests.ticket_surveys import draw, invited_to, modulus, paid
 
 
 @pytest.fixture
-def published(installation: Installation) -> Published:
+def published(installation: Installation) -> PublishedSurvey:
     return installation.invite("one")
 
 
 def spelled(ticket: Ticket) -> dict[str, str]:
-    return {"prefix": to_text(ticket.prefix), "signature": to_text(ticket.signature)}
+    return {"prefix": to_base64url(ticket.prefix), "signature": to_base64url(ticket.signature)}
 
 
 def with_ticket(report: Report, ticket: Ticket) -> Report:
@@ -33,14 +33,14 @@ def with_ticket(report: Report, ticket: Ticket) -> Report:
     return replace(report, id=ticket_id(ticket.prefix), ticket=ticket)
 
 
-def test_a_ticket_that_was_taken_blindly_is_spent(installation: Installation, published: Published) -> None:
+def test_a_ticket_that_was_taken_blindly_is_spent(installation: Installation, published: PublishedSurvey) -> None:
     survey = published.survey
     blinding, body = draw(survey)
     reply = installation.take("one", body)
     assert reply.status_code == 200 and list(reply.json or {}) == ["signature"]
     assert reply.headers["Access-Control-Allow-Origin"] == "*" and reply.headers["Cache-Control"] == "no-store"
     ticket = blinding.unblind(
-        modulus(survey), survey.digest, candor_client.report.from_text(reply.get_json()["signature"])
+        modulus(survey), survey.digest, candor_client.report.from_base64url(reply.get_json()["signature"])
     )
     report = candor_client.randomize(survey, {"cheated": True}, ticket=ticket)
     check_stored(installation.post(report))
@@ -48,7 +48,7 @@ def test_a_ticket_that_was_taken_blindly_is_spent(installation: Installation, pu
     assert check_tally(installation, published) == 1
 
 
-def test_a_ticket_is_good_for_one_report(installation: Installation, published: Published) -> None:
+def test_a_ticket_is_good_for_one_report(installation: Installation, published: PublishedSurvey) -> None:
     report = made(published)
     check_stored(installation.post(report))
     check_refused(installation.post(other_bits(report)), "id_taken")
@@ -56,7 +56,7 @@ def test_a_ticket_is_good_for_one_report(installation: Installation, published: 
     assert check_tally(installation, published) == 1
 
 
-def test_nothing_of_a_ticket_is_kept_but_its_id(installation: Installation, published: Published) -> None:
+def test_nothing_of_a_ticket_is_kept_but_its_id(installation: Installation, published: PublishedSurvey) -> None:
     report = made(published)
     check_stored(installation.post(report))
     kept, ticket = on_disk(installation.store.path), report.ticket
@@ -65,7 +65,7 @@ def test_nothing_of_a_ticket_is_kept_but_its_id(installation: Installation, publ
     assert not [part for part in [*parts, ticket.prefix[:16], ticket.prefix[16:]] if part in kept]
 
 
-def test_a_report_without_a_good_ticket_is_refused(installation: Installation, published: Published) -> None:
+def test_a_report_without_a_good_ticket_is_refused(installation: Installation, published: PublishedSurvey) -> None:
     report = made(published)
     ticket = report.ticket
     assert ticket is not None
@@ -92,7 +92,7 @@ def slug_of(slug: str) -> candor_client.Survey:
     return invited_to(definition=simple() | {"slug": slug})
 
 
-def test_what_is_no_ticket_is_no_report(installation: Installation, published: Published) -> None:
+def test_what_is_no_ticket_is_no_report(installation: Installation, published: PublishedSurvey) -> None:
     report = made(published)
     assert report.ticket is not None
     good: dict[str, Any] = spelled(report.ticket)
@@ -121,10 +121,10 @@ def test_a_survey_that_anybody_may_answer_takes_no_tickets(installation: Install
     check_stored(installation.post(report))
 
 
-def test_the_checks_have_one_order(installation: Installation, published: Published) -> None:
+def test_the_checks_have_one_order(installation: Installation, published: PublishedSurvey) -> None:
     """Each body has all faults from one on; what is said is about the first of them."""
     report = made(published)
-    wrong = {"survey": "0" * 64, "bits": "_w", "id": to_text(bytes(16))}
+    wrong = {"survey": "0" * 64, "bits": "_w", "id": to_base64url(bytes(16))}
     check_refused(installation.post(wire(report, **wrong, ticket={})), "malformed_report")
     check_refused(installation.post(wire(report, **wrong)), "wrong_survey")
     del wrong["survey"]
@@ -136,7 +136,7 @@ def test_the_checks_have_one_order(installation: Installation, published: Publis
 
 
 def test_a_stored_report_is_known_after_closing_and_in_the_next_version(
-    installation: Installation, published: Published
+    installation: Installation, published: PublishedSurvey
 ) -> None:
     report = made(published)
     check_stored(installation.post(report))
@@ -157,7 +157,7 @@ def test_only_a_survey_of_this_server_is_signed_for_here(installation: Installat
 
 @pytest.mark.parametrize("state", [State.PAUSED, State.CLOSED])
 def test_tickets_are_given_out_while_the_survey_is_open(
-    installation: Installation, published: Published, state: State
+    installation: Installation, published: PublishedSurvey, state: State
 ) -> None:
     _, body = draw(published.survey)
     installation.store.set_state(published, state)
@@ -170,11 +170,11 @@ def test_tickets_are_given_out_while_the_survey_is_open(
 def test_invited_and_taken_are_published_in_steps_that_are_drawn(installation: Installation) -> None:
     codes = [f"code {number}" for number in range(125)]
     published = installation.invite(*codes)
-    row = installation.tickets.private(published.survey.digest)
+    row = installation.tickets.private_key(published.survey.digest)
     assert row is not None
     seen = []
     for code in codes:
-        installation.tickets.mark(row[0], secret_hash(code), b"1" * 32)
+        installation.tickets.mark(row[0], hash_secret(code), b"1" * 32)
         found = installation.results()
         seen.append((found["invited"], found["taken"]))
     assert len({invited for invited, _ in seen}) == 1 and 125 - 60 < seen[0][0] <= 125 - 20

@@ -48,7 +48,7 @@ def test_many_requests_share_one_transaction_and_each_hears_its_own_outcome(tmp_
 def test_what_could_not_be_ended_is_tried_again_though_nothing_comes_any_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("TIDY_SECONDS", "AGAIN_SECONDS"):
+    for name in ("TIDY_SECONDS", "RETRY_SECONDS"):
         monkeypatch.setattr(f"survey_app.collect.writer.{name}", 0.01)
     store, published = make(tmp_path / "candor.db")
     tries: list[bool] = []
@@ -73,7 +73,7 @@ def test_the_writer_tidies_when_it_is_quiet(tmp_path: Path, monkeypatch: pytest.
     original = SqliteStore.tidy
 
     def tidy(self: SqliteStore) -> bool:
-        stored = self._one("select count(*) from reports")[0]  # none yet when it tidies at the start
+        stored = self._fetch_one("select count(*) from reports")[0]  # none yet when it tidies at the start
         done = original(self)
         if done and stored:
             tidied.set()

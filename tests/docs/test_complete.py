@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from candor_client.canonical import NAME
 from survey_app.invitations.issuing import TICKETS
 from survey_app.problems import PROBLEMS
-from survey_app.web.openapi import document
+from survey_app.web.openapi import openapi_document
 from tests.fixtures import Installation
 from tests.module_graph import ROOT
 
@@ -27,7 +27,7 @@ def undocumented_operations(page: str) -> list[str]:
     """Operations of the API of which a page lacks the route, a parameter or a status."""
     missing, told = [], told_routes(page)
     shared = page.partition("### For whoever may see results")[2].partition("| route")[0]
-    for path, methods in document()["paths"].items():
+    for path, methods in openapi_document()["paths"].items():
         for method, operation in methods.items():
             route = f"{method.upper()} {path.replace('{slug}', '<slug>')}"
             said = told.get(route, "")

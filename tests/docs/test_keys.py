@@ -14,7 +14,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from survey_app.authoring import build
-from survey_app.authoring.authored_question import COMMON, LABELS
+from survey_app.authoring.authored_question import COMMON_KEYS, LABELS
 from survey_app.authoring.translations import PROSE
 from survey_app.authoring.yaml_source import AuthoringError, Node
 from tests.module_graph import ROOT
@@ -54,7 +54,7 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> dict[str, set[str]]:
     build(EVERYTHING.encode())
     files = ROOT.glob("survey_app/authoring/*.py")
     assert len(sites) == sum(len(re.findall(r"(?<!def )\bmapping\(", file.read_text())) for file in files)
-    common = {"id", "type", "text", *COMMON}
+    common = {"id", "type", "text", *COMMON_KEYS}
     for kind in TYPES:
         asked[kind] -= common
     asked["Questions"] |= common

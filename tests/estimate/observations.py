@@ -8,8 +8,8 @@ from candor_client.mechanisms import Mechanism
 from survey_app.channels import channel_of
 from survey_app.channels.observations import Counts
 from survey_app.estimate.intervals import Interval, Limits, Options
-from survey_app.estimate.observation_intervals import limits_of
-from survey_app.figures import Figure, FigureKind, Sum, share_of
+from survey_app.estimate.observation_intervals import compute_limits
+from survey_app.figures import Figure, FigureKind, Sum, make_share
 
 PLAIN = Options()
 
@@ -18,7 +18,7 @@ def limits(mechanism: Mechanism, counts: Counts, n: int, figure: Figure) -> Limi
     """Return the limits of a figure over symbols."""
     seen = channel_of(mechanism).observe(counts, n, figure)
     assert seen is not None
-    return limits_of(seen, figure, PLAIN, complete=True)
+    return compute_limits(seen, figure, PLAIN, complete=True)
 
 
 def raw_mean(mechanism: Mechanism, counts: Counts, n: int, scores: Sequence[float]) -> Interval:
@@ -30,4 +30,4 @@ def raw_mean(mechanism: Mechanism, counts: Counts, n: int, scores: Sequence[floa
 
 def union(mechanism: Mechanism, counts: Counts, n: int, symbols: Sequence[int]) -> Interval:
     """Return the interval of the share of a set of symbols."""
-    return limits(mechanism, counts, n, share_of("", symbols, mechanism.size)).interval
+    return limits(mechanism, counts, n, make_share("", symbols, mechanism.size)).interval

@@ -8,7 +8,7 @@ import pytest
 
 from candor_client import Survey
 from survey_app.assure.simulation.devices import reports
-from survey_app.estimate.block_draws import draw_test, draws
+from survey_app.estimate.block_draws import count_draws, run_draw_test
 from survey_app.tally import Tally
 from tests.definitions import COIN, define, field, survey, yes_no
 from tests.estimate.rare import at_least
@@ -35,10 +35,10 @@ def all_counts(n: int, k: int) -> list[list[int]]:
 
 def size(made: Survey, n: int) -> float:
     """How often the test rejects at .05 where devices draw as they should: by every outcome and its probability."""
-    chances = [float(made.part(one)) for one in made.fields]
+    chances = [float(made.answer_probability(one)) for one in made.fields]
     rejected = 0.0
     for counts in all_counts(n, len(chances)):
-        test = draw_test(draws(made, tally_of(made, counts)))
+        test = run_draw_test(count_draws(made, tally_of(made, counts)))
         assert test is not None and test.n == n and test.df == len(chances) - 1
         if test.p_value <= 0.05:
             ways = factorial(n) // prod(map(factorial, counts))
@@ -59,23 +59,23 @@ def test_where_blocks_are_expected_often_enough_the_size_is_near_its_level() -> 
 
 def test_it_is_the_same_whenever_it_is_asked() -> None:
     made = drawn_survey(90, 7, 3)
-    found = [draw_test(draws(made, tally_of(made, [25, 4, 1]))) for _ in range(2)]
+    found = [run_draw_test(count_draws(made, tally_of(made, [25, 4, 1]))) for _ in range(2)]
     assert found[0] is not None and found[0].name.endswith("simulated")
     assert found[0] == found[1]
 
 
 def test_a_block_that_was_never_drawn_is_noticed() -> None:
     made = drawn_survey(1, 1)
-    test = draw_test(draws(made, tally_of(made, [20, 0])))
+    test = run_draw_test(count_draws(made, tally_of(made, [20, 0])))
     assert test is not None
     assert test.statistic == 20
     assert test.p_value < 1e-5
 
 
 def test_nothing_is_tested_where_nothing_is_drawn() -> None:
-    assert draws(survey(define([yes_no()], [field(COIN, "cheated")])), Tally(5, np.array([3]))) == []
+    assert count_draws(survey(define([yes_no()], [field(COIN, "cheated")])), Tally(5, np.array([3]))) == []
     made = drawn_survey(1, 1)
-    assert draw_test(draws(made, Tally.empty(made))) is None
+    assert run_draw_test(count_draws(made, Tally.empty(made))) is None
 
 
 def test_break_off_and_invented_reports_are_found() -> None:
@@ -96,7 +96,7 @@ def test_break_off_and_invented_reports_are_found() -> None:
             ("broke off", bits[stayed]),
             ("invented", np.concatenate([bits, bits[last][:100]])),
         ):
-            test = draw_test(draws(made, Tally(len(kept), kept.sum(axis=0, dtype=np.int64))))
+            test = run_draw_test(count_draws(made, Tally(len(kept), kept.sum(axis=0, dtype=np.int64))))
             assert test is not None
             found[name] += test.p_value <= 0.05
     assert found["honest"] <= runs * (1 - at_least(0.95, runs))

@@ -274,18 +274,18 @@ def pair(left: Any, right: Any, columns: int = 2) -> dict[str, Any]:
 
 
 COVERED: list[tuple[str, dict[str, Any], list[list[float]], int, int]] = [
-    ("2×2, ε .5", pair(mechanism_choice.flip(Decimal("0.5")), mechanism_choice.flip(Decimal("0.5"))), [[0.4, 0.2], [0.1, 0.3]], 5000, 200),
-    ("2×2, ε 1", pair(mechanism_choice.flip(Decimal(1)), mechanism_choice.flip(Decimal(1))), [[0.4, 0.2], [0.1, 0.3]], 1000, 400),
-    ("2×3, ε 3", pair(mechanism_choice.flip(Decimal(3)), mechanism_choice.subset(3, 1, Decimal(3)), 3), [[0.3, 0.2, 0.1], [0.1, 0.1, 0.2]], 500, 300),
-    ("2×3 of two, ε 2", pair(mechanism_choice.flip(Decimal(2)), mechanism_choice.subset(3, 2, Decimal(2)), 3), [[0.3, 0.2, 0.1], [0.1, 0.1, 0.2]], 800, 300),
-    ("joint 2×2, ε 2", define([yes_no("a"), yes_no("b")], [field(publish(mechanism_choice.subset(4, 1, Decimal(2))), "a", "b")]), [[0.4, 0.2], [0.1, 0.3]], 500, 300),
-    ("joint 2×3 of two, ε 2", define([yes_no("a"), choice_question("b")], [field(publish(mechanism_choice.subset(6, 2, Decimal(2))), "a", "b")]), [[0.3, 0.2, 0.1], [0.1, 0.1, 0.2]], 500, 300),
-    ("joint 2×3 with two gaps, ε 2", define([yes_no("a"), choice_question("b", options=2, show_if=AFTER_YES)], [field(publish(mechanism_choice.subset(4, 1, Decimal(2))), "a", "b")]), [[0, 0, 0.5], [0.25, 0.15, 0.1]], 400, 300),
-    ("joint 3×3 with two gaps, ε 2", define([scale("a"), choice_question("b", options=2, show_if={"question": "a", "is": ["Disagree", "Agree"]})], [field(publish(mechanism_choice.subset(7, 2, Decimal(2))), "a", "b")]), [[0.2, 0.1, 0.05], [0, 0, 0.3], [0.05, 0.2, 0.1]], 600, 300),
-    ("2×3, two drawn, ε 2 and 3", define([yes_no("a"), multiple("b", options=3)], [field(publish(mechanism_choice.flip(Decimal(2))), "a"), field(publish(mechanism_choice.drawn(3, 2, Decimal(3))), "b")]), [[0.2, 0.1, 0.1, 0, 0, 0, 0.2, 0], [0.05, 0.15, 0, 0, 0, 0, 0, 0.2]], 1000, 200),
-    ("sparse, ε 5", pair(mechanism_choice.flip(Decimal(5)), mechanism_choice.flip(Decimal(5))), [[0.9, 0.05], [0.04, 0.01]], 20, 600),
-    ("sparse, ε 3", pair(mechanism_choice.flip(Decimal(3)), mechanism_choice.flip(Decimal(3))), [[0.9, 0.05], [0.04, 0.01]], 100, 600),
-    ("sparse joint, ε 5", define([yes_no("a"), yes_no("b")], [field(publish(mechanism_choice.subset(4, 1, Decimal(5))), "a", "b")]), [[0.9, 0.05], [0.04, 0.01]], 50, 200),
+    ("2×2, ε .5", pair(mechanism_choice.make_flip(Decimal("0.5")), mechanism_choice.make_flip(Decimal("0.5"))), [[0.4, 0.2], [0.1, 0.3]], 5000, 200),
+    ("2×2, ε 1", pair(mechanism_choice.make_flip(Decimal(1)), mechanism_choice.make_flip(Decimal(1))), [[0.4, 0.2], [0.1, 0.3]], 1000, 400),
+    ("2×3, ε 3", pair(mechanism_choice.make_flip(Decimal(3)), mechanism_choice.make_subset(3, 1, Decimal(3)), 3), [[0.3, 0.2, 0.1], [0.1, 0.1, 0.2]], 500, 300),
+    ("2×3 of two, ε 2", pair(mechanism_choice.make_flip(Decimal(2)), mechanism_choice.make_subset(3, 2, Decimal(2)), 3), [[0.3, 0.2, 0.1], [0.1, 0.1, 0.2]], 800, 300),
+    ("joint 2×2, ε 2", define([yes_no("a"), yes_no("b")], [field(publish(mechanism_choice.make_subset(4, 1, Decimal(2))), "a", "b")]), [[0.4, 0.2], [0.1, 0.3]], 500, 300),
+    ("joint 2×3 of two, ε 2", define([yes_no("a"), choice_question("b")], [field(publish(mechanism_choice.make_subset(6, 2, Decimal(2))), "a", "b")]), [[0.3, 0.2, 0.1], [0.1, 0.1, 0.2]], 500, 300),
+    ("joint 2×3 with two gaps, ε 2", define([yes_no("a"), choice_question("b", options=2, show_if=AFTER_YES)], [field(publish(mechanism_choice.make_subset(4, 1, Decimal(2))), "a", "b")]), [[0, 0, 0.5], [0.25, 0.15, 0.1]], 400, 300),
+    ("joint 3×3 with two gaps, ε 2", define([scale("a"), choice_question("b", options=2, show_if={"question": "a", "is": ["Disagree", "Agree"]})], [field(publish(mechanism_choice.make_subset(7, 2, Decimal(2))), "a", "b")]), [[0.2, 0.1, 0.05], [0, 0, 0.3], [0.05, 0.2, 0.1]], 600, 300),
+    ("2×3, two drawn, ε 2 and 3", define([yes_no("a"), multiple("b", options=3)], [field(publish(mechanism_choice.make_flip(Decimal(2))), "a"), field(publish(mechanism_choice.make_drawn(3, 2, Decimal(3))), "b")]), [[0.2, 0.1, 0.1, 0, 0, 0, 0.2, 0], [0.05, 0.15, 0, 0, 0, 0, 0, 0.2]], 1000, 200),
+    ("sparse, ε 5", pair(mechanism_choice.make_flip(Decimal(5)), mechanism_choice.make_flip(Decimal(5))), [[0.9, 0.05], [0.04, 0.01]], 20, 600),
+    ("sparse, ε 3", pair(mechanism_choice.make_flip(Decimal(3)), mechanism_choice.make_flip(Decimal(3))), [[0.9, 0.05], [0.04, 0.01]], 100, 600),
+    ("sparse joint, ε 5", define([yes_no("a"), yes_no("b")], [field(publish(mechanism_choice.make_subset(4, 1, Decimal(5))), "a", "b")]), [[0.9, 0.05], [0.04, 0.01]], 50, 200),
 ]  # fmt: skip
 
 
@@ -318,14 +318,22 @@ def test_cells_shares_and_differences_are_covered(
         assert min(third.values()) / runs < at_least(0.95, runs)
 
 
-JOINT_FOUR = define([yes_no("a"), yes_no("b")], [field(publish(mechanism_choice.subset(4, 1, Decimal(4))), "a", "b")])
-JOINT_SIX = define([yes_no("a"), yes_no("b")], [field(publish(mechanism_choice.subset(4, 1, Decimal(6))), "a", "b")])
+JOINT_FOUR = define(
+    [yes_no("a"), yes_no("b")], [field(publish(mechanism_choice.make_subset(4, 1, Decimal(4))), "a", "b")]
+)
+JOINT_SIX = define(
+    [yes_no("a"), yes_no("b")], [field(publish(mechanism_choice.make_subset(4, 1, Decimal(6))), "a", "b")]
+)
 DECIDED: list[tuple[dict[str, Any], list[list[float]], int]] = [
     (JOINT_FOUR, [[0.5, 0], [0, 0.5]], 50),
-    (pair(mechanism_choice.flip(Decimal(3)), mechanism_choice.flip(Decimal(3))), [[0.5, 0], [0, 0.5]], 20),
+    (pair(mechanism_choice.make_flip(Decimal(3)), mechanism_choice.make_flip(Decimal(3))), [[0.5, 0], [0, 0.5]], 20),
     (JOINT_SIX, [[0.5, 0], [0, 0.5]], 300),
     (JOINT_SIX, [[0.475, 0.025], [0.025, 0.475]], 50),
-    (pair(mechanism_choice.flip(Decimal(5)), mechanism_choice.flip(Decimal(5))), [[0.45, 0.05], [0.05, 0.45]], 20),
+    (
+        pair(mechanism_choice.make_flip(Decimal(5)), mechanism_choice.make_flip(Decimal(5))),
+        [[0.45, 0.05], [0.05, 0.45]],
+        20,
+    ),
 ]
 
 
@@ -351,7 +359,7 @@ def test_rows_that_decide_their_columns_have_covered_differences(
 
 def test_rows_that_are_each_of_one_mind_leave_a_difference_open() -> None:
     """Ten no and no, ten yes and yes: their correlation seems to be +1, and would leave [.84, 1]."""
-    parsed = survey(pair(mechanism_choice.flip(Decimal(5)), mechanism_choice.flip(Decimal(5))))
+    parsed = survey(pair(mechanism_choice.make_flip(Decimal(5)), mechanism_choice.make_flip(Decimal(5))))
     rows = np.repeat(np.array([[0b00], [0b11]], dtype=np.uint8) << 6, 10, axis=0)
     found = crossed(parsed, rows, "a", "b").differences[1].estimate.interval
     assert found.low < 0.6
@@ -360,7 +368,7 @@ def test_rows_that_are_each_of_one_mind_leave_a_difference_open() -> None:
 
 def test_variance_seen_in_the_reports_is_not_enough_for_a_small_cell() -> None:
     """Wald's interval, mean ± 1.96 sd/√n of the scores, covers a cell of 1% at ε 5 and n 20 in 19% of runs."""
-    made, n, runs = mechanism_choice.flip(Decimal(5)), 20, 600
+    made, n, runs = mechanism_choice.make_flip(Decimal(5)), 20, 600
     p, q = float(made.p), float(made.q)
     held = 0
     for parsed, rows in simulated(pair(made, made), [[0.9, 0.05], [0.04, 0.01]], n, runs):
@@ -372,7 +380,7 @@ def test_variance_seen_in_the_reports_is_not_enough_for_a_small_cell() -> None:
 
 def test_one_stray_report_does_not_prove_a_cell() -> None:
     """At ε 8, of 500 people who all say no, one device or more says yes in 15% of surveys; half a report allows for it."""
-    parsed = survey(pair(mechanism_choice.flip(Decimal(8)), mechanism_choice.flip(Decimal(8))))
+    parsed = survey(pair(mechanism_choice.make_flip(Decimal(8)), mechanism_choice.make_flip(Decimal(8))))
     rows = np.repeat(np.array([[0b00], [0b01]], dtype=np.uint8) << 6, [499, 1], axis=0)
     found = crossed(parsed, rows, "a", "b")
     for line in (found.cells[1], found.within[1]):
@@ -384,7 +392,10 @@ def test_one_stray_report_does_not_prove_a_cell() -> None:
 def test_simultaneous_cells_are_wider() -> None:
     parsed, rows = next(
         simulated(
-            pair(mechanism_choice.flip(Decimal(1)), mechanism_choice.flip(Decimal(1))), [[0.4, 0.2], [0.1, 0.3]], 500, 1
+            pair(mechanism_choice.make_flip(Decimal(1)), mechanism_choice.make_flip(Decimal(1))),
+            [[0.4, 0.2], [0.1, 0.3]],
+            500,
+            1,
         )
     )
     alone, together = (crossed(parsed, rows, "a", "b", Options(simultaneous=wide)) for wide in (False, True))
@@ -397,7 +408,7 @@ def test_simultaneous_cells_are_wider() -> None:
 
 def test_a_noised_predictor_does_not_draw_the_difference_to_zero() -> None:
     """The difference of the two rows is Cov(x̃, ỹ)/((p−q)² π̂(1−π̂)), the slope of y on the true x; on x̃ it is not half."""
-    made = mechanism_choice.flip(Decimal(1))
+    made = mechanism_choice.make_flip(Decimal(1))
     p, q, rng, n = float(made.p), float(made.q), np.random.default_rng(), 100_000
     x = (rng.random(n) < 0.3).astype(np.int64)
     y = (rng.random(n) < 0.2 + 0.6 * x).astype(np.int64)
@@ -443,7 +454,7 @@ def test_reports_that_are_all_alike_give_no_certainties(name: str) -> None:
 def test_two_bins_by_a_coin_are_crossed_under_their_own_names() -> None:
     parsed = survey(define([yes_no("a"), number("b", bins=2)], [field(COIN, "a"), field(COIN, "b")]))
     found = crossed(parsed, np.tile(np.array([[0], [64], [128], [192]], dtype=np.uint8), (5, 1)), "a", "b")
-    assert found.columns == tuple(kind_of(parsed.questions[1]).names(parsed.questions[1]))
+    assert found.columns == tuple(kind_of(parsed.questions[1]).all_answers(parsed.questions[1]))
     assert len(found.cells) == 4
 
 
@@ -496,7 +507,7 @@ def test_a_joint_field_needs_no_scan() -> None:
     parsed = survey(PAIRS["joint"])
     found = crosstab(parsed, "a", "b", Tally(100, np.array([40, 30, 20, 10])), forbidden(), Options())
     assert len(found.cells) == 4
-    assert all(cell.estimate.interval.label == "guaranteed" for cell in found.cells)
+    assert all(cell.estimate.interval.coverage == "guaranteed" for cell in found.cells)
     turned = crosstab(parsed, "b", "a", Tally(100, np.array([40, 30, 20, 10])), forbidden(), Options())
     assert turned.test is not None and found.test is not None
     assert turned.test.statistic == pytest.approx(found.test.statistic, abs=1e-6)

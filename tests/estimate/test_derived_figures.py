@@ -26,10 +26,10 @@ from survey_app.estimate.intervals import (
     Options,
     binomial,
     dirichlet,
-    finite,
+    finite_population,
 )
 from survey_app.estimate.projection import project
-from survey_app.estimate.quantiles import Quantile, quantiles
+from survey_app.estimate.quantiles import Quantile, estimate_quantiles
 from survey_app.estimate.question_estimates import Estimate, Evidence, family_estimates, question_estimates
 from survey_app.figures import FamilyName
 from survey_app.kinds import kind_of
@@ -57,7 +57,7 @@ def limits_of(made: Flip, n: int, options: Options, *, sample: bool = True) -> l
 
 
 def total_of(parsed: Survey, counts: list[int], n: int, labels: list[str]) -> Estimate:
-    family = kind_of(parsed.questions[0]).total(parsed.questions[0], labels)
+    family = kind_of(parsed.questions[0]).total_family(parsed.questions[0], labels)
     assert family is not None
     (one,) = family_estimates(Evidence(parsed.fields[0], np.array(counts), n), parsed.questions[0], family, Options())
     return one
@@ -68,11 +68,11 @@ def cumulative(evidence: Evidence, options: Options) -> list[Estimate]:
 
 
 def answered(evidence: Evidence) -> list[Estimate]:
-    return question_estimates(evidence, evidence.field.questions[0], Options(), FamilyName.ANSWERED)
+    return question_estimates(evidence, evidence.field.questions[0], Options(), FamilyName.AMONG_ANSWERS)
 
 
 def quartiles(evidence: Evidence) -> list[Quantile]:
-    return quantiles(evidence.field.questions[0], cumulative(evidence, Options()))
+    return estimate_quantiles(evidence.field.questions[0], cumulative(evidence, Options()))
 
 
 # yes and no
@@ -80,10 +80,10 @@ def quartiles(evidence: Evidence) -> list[Quantile]:
 
 def test_the_guard_costs_a_fifth_of_the_width_where_nobody_says_yes_and_saves_from_points() -> None:
     """At ε 1, n 1000 and a share of 0: .0742 wide instead of .0619, of which 2.3% would have been a point."""
-    made, n = mechanism_choice.flip(Decimal(1)), 1000
+    made, n = mechanism_choice.make_flip(Decimal(1)), 1000
     found = limits_of(made, n, Options())
     chances = binom.pmf(np.arange(n + 1), n, float(made.q))
-    cut = [one.raw.clipped(0, 1) for one in found]
+    cut = [one.raw.clip(0, 1) for one in found]
     widths = [float(chances @ np.subtract(*ends(i)[::-1])) for i in ([one.interval for one in found], cut)]
     assert widths == pytest.approx([0.0742, 0.0619], abs=1e-4)
     points = float(chances[[i.low == i.high for i in cut]].sum())
@@ -98,7 +98,7 @@ def test_the_guard_costs_a_fifth_of_the_width_where_nobody_says_yes_and_saves_fr
 def test_unbiased_shares_are_negative_as_often_as_published(
     epsilon: float, n: int, share: float, chance: float
 ) -> None:
-    made = mechanism_choice.flip(Decimal(epsilon))
+    made = mechanism_choice.make_flip(Decimal(epsilon))
     parsed = survey(define([yes_no()], [field(publish(made), "cheated")]))
 
     def negative(ones: int) -> bool:
@@ -135,13 +135,22 @@ def worst_finite(p: Fraction, q: Fraction, n: int, population: int, found: list[
 
 MECHANISMS: dict[str, tuple[Fraction, Fraction]] = {
     **{
-        f"flip, ε {e}": (mechanism_choice.flip(Decimal(e)).p, mechanism_choice.flip(Decimal(e)).q)
+        f"flip, ε {e}": (mechanism_choice.make_flip(Decimal(e)).p, mechanism_choice.make_flip(Decimal(e)).q)
         for e in ("0.5", "1", "3", "6", "8")
     },
     "forced response": (Fraction(1, 2), Fraction(1, 100)),
-    "one of 10 at ε 3": (mechanism_choice.subset(10, 1, Decimal(3)).p, mechanism_choice.subset(10, 1, Decimal(3)).q),
-    "one of 100 at ε 5": (mechanism_choice.subset(100, 1, Decimal(5)).p, mechanism_choice.subset(100, 1, Decimal(5)).q),
-    "2 of 3 drawn at ε 3": (mechanism_choice.drawn(3, 2, Decimal(3)).p, mechanism_choice.drawn(3, 2, Decimal(3)).q),
+    "one of 10 at ε 3": (
+        mechanism_choice.make_subset(10, 1, Decimal(3)).p,
+        mechanism_choice.make_subset(10, 1, Decimal(3)).q,
+    ),
+    "one of 100 at ε 5": (
+        mechanism_choice.make_subset(100, 1, Decimal(5)).p,
+        mechanism_choice.make_subset(100, 1, Decimal(5)).q,
+    ),
+    "2 of 3 drawn at ε 3": (
+        mechanism_choice.make_drawn(3, 2, Decimal(3)).p,
+        mechanism_choice.make_drawn(3, 2, Decimal(3)).q,
+    ),
 }
 
 
@@ -152,13 +161,16 @@ MECHANISMS: dict[str, tuple[Fraction, Fraction]] = {
 def test_finite_populations_are_covered_at_every_share(name: str, times: int, n: int) -> None:
     """Also where few coins fall wrong: there a plain quadratic once kept 0 out of every interval of no ones."""
     p, q = MECHANISMS[name]
-    assert worst_finite(p, q, n, times * n, [finite(y, n, p, q, ALPHA, times * n) for y in range(n + 1)]) >= 0.95
+    assert (
+        worst_finite(p, q, n, times * n, [finite_population(y, n, p, q, ALPHA, times * n) for y in range(n + 1)])
+        >= 0.95
+    )
 
 
 def test_a_finite_population_is_held_to_more_than_these_very_respondents() -> None:
     """The check can fail: the interval for the respondents alone does not cover a population ten times as large."""
-    made, n = mechanism_choice.flip(Decimal(3)), 100
-    found = [finite(y, n, made.p, made.q, ALPHA, n) for y in range(n + 1)]
+    made, n = mechanism_choice.make_flip(Decimal(3)), 100
+    found = [finite_population(y, n, made.p, made.q, ALPHA, n) for y in range(n + 1)]
     assert worst_finite(made.p, made.q, n, 10 * n, found) < 0.85
 
 
@@ -166,22 +178,22 @@ def test_a_finite_population_is_held_to_more_than_these_very_respondents() -> No
 @pytest.mark.parametrize("n", [20, 100])
 def test_the_sample_interval_is_that_of_a_population_of_the_respondents(epsilon: str, n: int) -> None:
     """With symmetric coins: π̂ ± [z √(p(1−p)/n) + 1/(2n)]/(p−q), cut to what is possible."""
-    made = mechanism_choice.flip(Decimal(epsilon))
+    made = mechanism_choice.make_flip(Decimal(epsilon))
     p, q = float(made.p), float(made.q)
     half = (Z * math.sqrt(p * (1 - p) / n) + 1 / (2 * n)) / (p - q)
     for y, one in enumerate(limits_of(made, n, Options(population=n))):
         assert one.sample == one.interval
         share = (y / n - q) / (p - q)
         if math.ceil(n * q) <= y <= math.floor(n * p):
-            plain = Interval(share - half, share + half, Method.WALD).clipped(0, 1)
+            plain = Interval(share - half, share + half, Method.WALD).clip(0, 1)
             assert (one.interval.low, one.interval.high) == pytest.approx((plain.low, plain.high), abs=1e-9)
 
 
 @pytest.mark.parametrize(("epsilon", "n", "without"), [("3", 20, 0.896), ("1", 100, 0.944), ("1", 300, None)])
 def test_half_a_report_is_what_the_sample_interval_needs(epsilon: str, n: int, without: float | None) -> None:
-    made = mechanism_choice.flip(Decimal(epsilon))
+    made = mechanism_choice.make_flip(Decimal(epsilon))
     p, q = float(made.p), float(made.q)
-    found = [finite(y, n, made.p, made.q, ALPHA, n) for y in range(n + 1)]
+    found = [finite_population(y, n, made.p, made.q, ALPHA, n) for y in range(n + 1)]
     assert worst_finite(made.p, made.q, n, n, found) >= 0.951
     if without is not None:
         half = Z * math.sqrt(p * (1 - p) / n) / (p - q)
@@ -193,7 +205,7 @@ def test_half_a_report_is_what_the_sample_interval_needs(epsilon: str, n: int, w
 
 def test_at_weak_privacy_the_sample_interval_is_much_narrower() -> None:
     """At ε 3, n 100 and a share of .1: Clopper and Pearson's .159 against .092, and half a report on each side."""
-    made, n = mechanism_choice.flip(Decimal(3)), 100
+    made, n = mechanism_choice.make_flip(Decimal(3)), 100
     p, q = float(made.p), float(made.q)
     found = limits_of(made, n, Options())
     chances = binom.pmf(np.arange(n + 1), n, q + 0.1 * (p - q))
@@ -223,7 +235,7 @@ def test_numbers_rounded_by_a_coin_stay_random_when_everyone_is_asked(mechanism:
     assert all([one.kind for one in line] == ["mean"] for line in lines)
     chances = binom.pmf(some, n, 0.5)
     assert covered([line[0].interval for line in lines], chances, 3.0) >= 0.95
-    wrong = [finite(int(y), n, made.p, made.q, ALPHA, n).mapped(6, 0) for y in some]
+    wrong = [finite_population(int(y), n, made.p, made.q, ALPHA, n).map_affine(6, 0) for y in some]
     if isinstance(made, Subset):
         assert covered(wrong, chances, 3.0) < 0.75
     assert all(line[0].limits.sample is None for line in lines)
@@ -236,12 +248,12 @@ def test_numbers_rounded_by_a_coin_stay_random_when_everyone_is_asked(mechanism:
 @pytest.mark.parametrize("epsilon", ["1", "3"])
 def test_totals_over_any_options_are_exact_where_a_report_names_one(epsilon: str) -> None:
     """The reports of two of five options are binomial: coverage by enumeration, over 101 shares."""
-    made, n = mechanism_choice.subset(5, 1, Decimal(epsilon)), 50
+    made, n = mechanism_choice.make_subset(5, 1, Decimal(epsilon)), 50
     parsed = survey(define([choice_question(options=5)], [field(publish(made), "help")]))
     found: list[Interval] = []
     for y in range(n + 1):
         one = total_of(parsed, [0, y, 0, 0, n - y], n, ["option 1", "option 3"])
-        assert (one.option, one.interval.label) == ("option 1 or option 3", "guaranteed")
+        assert (one.option, one.interval.coverage) == ("option 1 or option 3", "guaranteed")
         found.append(one.interval)
     p, q = float(made.p), float(made.q)
     worst = min(
@@ -261,7 +273,7 @@ def test_labels_promise_no_more_than_is_proved() -> None:
         found = Evidence(parsed.fields[0], times * counts, 100)
         lines = [*question_estimates(found, parsed.questions[0], options)]
         lines += cumulative(found, options)
-        return [one.interval.label[0] for one in lines]
+        return [one.interval.coverage[0] for one in lines]
 
     assert labels(single, 1, Options()) == list("gggagg")  # three shares, the mean, two cumulative shares
     assert labels(single, 1, Options(simultaneous=True)) == list("gggagg")
@@ -276,14 +288,16 @@ def test_labels_promise_no_more_than_is_proved() -> None:
 
 def test_simultaneous_intervals_hold_together() -> None:
     """Five options at ε 1, 500 reports, 100,000 surveys: all five are covered in .950 to .973 of them; singly made, not."""
-    made, n, runs = mechanism_choice.subset(5, 1, Decimal(1)), 500, 100_000
+    made, n, runs = mechanism_choice.make_subset(5, 1, Decimal(1)), 500, 100_000
     p, q = float(made.p), float(made.q)
     shares = np.array([0.5, 0.25, 0.15, 0.1, 0.0])
     counts = np.random.default_rng().multinomial(n, q + (p - q) * shares, size=runs)
     parsed = survey(define([choice_question(options=5)], [field(publish(made), "help")]))
 
     def held(options: Options) -> npt.NDArray[np.bool_]:
-        table = [binomial(y, n, made.p, made.q, options.among(5), sample=False).interval for y in range(n + 1)]
+        table = [
+            binomial(y, n, made.p, made.q, options.apply_bonferroni(5), sample=False).interval for y in range(n + 1)
+        ]
         one = question_estimates(Evidence(parsed.fields[0], counts[0], n), parsed.questions[0], options)
         assert [line.interval for line in one] == [table[y] for y in counts[0]]
         low, high = ends(table)
@@ -298,7 +312,7 @@ def test_simultaneous_intervals_hold_together() -> None:
 
 def test_quantile_sets_hold_the_quantile() -> None:
     """Five points at ε 1, 500 reports: all three quartiles are covered in .9955 of cases by sets of 2.3 points."""
-    made, n, runs = mechanism_choice.subset(5, 1, Decimal(1)), 500, 400
+    made, n, runs = mechanism_choice.make_subset(5, 1, Decimal(1)), 500, 400
     points = [f"point {i}" for i in range(5)]
     parsed = survey(define([scale(points=points)], [field(publish(made), "fair")]))
     shares = np.array([0.1, 0.2, 0.3, 0.25, 0.15])
@@ -320,7 +334,7 @@ def test_quantile_sets_hold_the_quantile() -> None:
 
 def test_a_quantile_set_has_no_holes() -> None:
     """Half of the people at each end, five points, ε 1, 300 reports: the plain sets have holes in some 40% of surveys."""
-    made, n = mechanism_choice.subset(5, 1, Decimal(1)), 300
+    made, n = mechanism_choice.make_subset(5, 1, Decimal(1)), 300
     points = [f"point {i}" for i in range(5)]
     parsed = survey(define([scale(points=points)], [field(publish(made), "fair")]))
     shares = np.array([0.5, 0, 0, 0, 0.5])
@@ -363,7 +377,7 @@ def test_drawn_options_are_covered_whoever_is_asked_about_them() -> None:
     )
     assert [(one.option, one.n) for one in found_lines] == [("item 0", 5), ("item 1", 11), ("item 2", 1), ("item 3", 0)]
     nobody = found_lines[3]
-    assert (nobody.interval.low, nobody.interval.high, nobody.interval.label) == (0, 1, "guaranteed")
+    assert (nobody.interval.low, nobody.interval.high, nobody.interval.coverage) == (0, 1, "guaranteed")
     assert math.isnan(nobody.unbiased) and nobody.reported is None
 
 
@@ -371,9 +385,9 @@ def test_drawn_options_are_covered_whoever_is_asked_about_them() -> None:
 
 
 ANSWERED: list[tuple[Subset, list[float], int, int]] = [
-    (mechanism_choice.subset(4, 1, Decimal(1)), [0.4, 0.3, 0.1, 0.2], 200, 60),
-    (mechanism_choice.subset(4, 1, Decimal(3)), [0.5, 0.0, 0.1, 0.4], 100, 60),
-    (mechanism_choice.subset(4, 2, Decimal(2)), [0.8, 0.0, 0.0, 0.2], 200, 120),
+    (mechanism_choice.make_subset(4, 1, Decimal(1)), [0.4, 0.3, 0.1, 0.2], 200, 60),
+    (mechanism_choice.make_subset(4, 1, Decimal(3)), [0.5, 0.0, 0.1, 0.4], 100, 60),
+    (mechanism_choice.make_subset(4, 2, Decimal(2)), [0.8, 0.0, 0.0, 0.2], 200, 120),
 ]
 
 
@@ -396,7 +410,7 @@ def test_shares_and_means_of_those_who_answered_are_covered(
         for i, (one, truth) in enumerate(zip(found, truths, strict=True)):
             low, high = one.interval.low, one.interval.high
             assert high - low > 1e-3
-            assert one.interval.label == "approximate"
+            assert one.interval.coverage == "approximate"
             held[i] += low - 1e-5 <= truth <= high + 1e-5
             halved[i] += low + (high - low) / 3 <= truth <= high - (high - low) / 3
     assert (held / runs).min() >= at_least(0.95, runs)
@@ -429,7 +443,7 @@ def test_if_nobody_seems_to_have_answered_anything_is_possible() -> None:
 
 def test_dirichlet_covers_every_mean_of_three_scores() -> None:
     """By enumeration of all counts of 3 and of 8 reports at ε 2: at least .959; mean ± z sd/√n covers far less."""
-    made = mechanism_choice.subset(3, 1, Decimal(2))
+    made = mechanism_choice.make_subset(3, 1, Decimal(2))
     p, q = float(made.p), float(made.q)
     for n in (3, 8):
         counts = [(i, j, n - i - j) for i in range(n + 1) for j in range(n + 1 - i)]
@@ -504,14 +518,14 @@ def binom_low(ones: int, n: int) -> float:
 
 
 PROJECTED: list[tuple[Subset, int, str, int, float, float]] = [
-    (mechanism_choice.subset(5, 1, Decimal(1)), 500, "uniform", 6000, 1.00, 0.01),
-    (mechanism_choice.subset(5, 1, Decimal(1)), 500, "zipf", 6000, 0.94, 0.03),
-    (mechanism_choice.subset(5, 1, Decimal(1)), 500, "one", 6000, 0.385, 0.045),
-    (mechanism_choice.subset(20, 5, Decimal(1)), 1000, "uniform", 200, 0.64, 0.06),
-    (mechanism_choice.subset(20, 5, Decimal(1)), 1000, "zipf", 200, 0.54, 0.06),
-    (mechanism_choice.subset(20, 5, Decimal(1)), 1000, "one", 200, 0.165, 0.08),
-    (mechanism_choice.subset(100, 27, Decimal(1)), 5000, "one", 6, 0.05, 0.75),
-    (mechanism_choice.subset(100, 5, Decimal(3)), 5000, "one", 6, 0.1, 0.7),
+    (mechanism_choice.make_subset(5, 1, Decimal(1)), 500, "uniform", 6000, 1.00, 0.01),
+    (mechanism_choice.make_subset(5, 1, Decimal(1)), 500, "zipf", 6000, 0.94, 0.03),
+    (mechanism_choice.make_subset(5, 1, Decimal(1)), 500, "one", 6000, 0.385, 0.045),
+    (mechanism_choice.make_subset(20, 5, Decimal(1)), 1000, "uniform", 200, 0.64, 0.06),
+    (mechanism_choice.make_subset(20, 5, Decimal(1)), 1000, "zipf", 200, 0.54, 0.06),
+    (mechanism_choice.make_subset(20, 5, Decimal(1)), 1000, "one", 200, 0.165, 0.08),
+    (mechanism_choice.make_subset(100, 27, Decimal(1)), 5000, "one", 6, 0.05, 0.75),
+    (mechanism_choice.make_subset(100, 5, Decimal(3)), 5000, "one", 6, 0.1, 0.7),
 ]
 
 

@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 from candor_client.mechanisms import publish
 from survey_app.authoring import mechanism_choice
-from survey_app.estimate.group_estimates import GroupsError, check_same, combine, difference, possible
+from survey_app.estimate.group_estimates import GroupsError, check_same_questions, combine, difference, possible_range
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.question_estimates import Estimate, Evidence, question_estimates
 from tests.definitions import COIN, define, drawn, field, multiple, number, scale, subset, survey, yes_no
@@ -26,7 +26,7 @@ Z = 1.959963984540054
 
 def lines(epsilon: str, n: int, options: Options | None = None) -> list[Estimate]:
     """The line of yes for every number of ones."""
-    parsed = survey(define([yes_no()], [field(publish(mechanism_choice.flip(Decimal(epsilon))), "cheated")]))
+    parsed = survey(define([yes_no()], [field(publish(mechanism_choice.make_flip(Decimal(epsilon))), "cheated")]))
     return [
         question_estimates(Evidence(parsed.fields[0], np.array([y]), n), parsed.questions[0], options or Options())[1]
         for y in range(n + 1)
@@ -34,7 +34,7 @@ def lines(epsilon: str, n: int, options: Options | None = None) -> list[Estimate
 
 
 def chances(epsilon: str, n: int, share: float) -> Floats:
-    made = mechanism_choice.flip(Decimal(epsilon))
+    made = mechanism_choice.make_flip(Decimal(epsilon))
     found: Floats = binom.pmf(np.arange(n + 1), n, float(made.q) + share * float(made.p - made.q))
     return found
 
@@ -78,7 +78,7 @@ def test_standard_errors_alone_do_not_cover_a_difference() -> None:
     """Wald's interval at ε 3 and 20 reports each: down to .852."""
     one = ("3", 20)
     found = lines(*one)
-    d = float(mechanism_choice.flip(Decimal(3)).p - mechanism_choice.flip(Decimal(3)).q)
+    d = float(mechanism_choice.make_flip(Decimal(3)).p - mechanism_choice.make_flip(Decimal(3)).q)
     error = np.array([line.reported * (1 - line.reported) / 20 / d**2 for line in found if line.reported is not None])
     value = np.array([line.unbiased for line in found])
     gap = value[:, None] - value[None, :]
@@ -138,7 +138,7 @@ def test_weighted_sums_of_many_small_groups_are_covered(
     """At least .94 in every case that was tried, unequal sizes and weights among them; distances of each group, as
     differences have them, would cover 89% of 30 groups of 20. False alarms 1e-8; half the width would be noticed.
     """
-    runs, made = 3000, mechanism_choice.flip(Decimal(epsilon))
+    runs, made = 3000, mechanism_choice.make_flip(Decimal(epsilon))
     by_size = {n: lines(epsilon, n) for n in set(sizes)}
     each = [weight / sum(weights) for weight in weights]
     truth = float(np.dot(each, shares))
@@ -157,7 +157,7 @@ def test_weighted_sums_of_many_small_groups_are_covered(
 @pytest.mark.slow
 def test_weighted_means_of_many_small_groups_are_covered() -> None:
     """30 groups of 20, three scores, ε 6, nearly all at one end: MOVER alone covers .89. False alarms 1e-8."""
-    runs, made = 800, mechanism_choice.subset(3, 1, Decimal(6))
+    runs, made = 800, mechanism_choice.make_subset(3, 1, Decimal(6))
     parsed = survey(define([scale()], [field(publish(made), "fair")]))
     reported = float(made.q) + float(made.p - made.q) * np.array([0.98, 0.01, 0.01])
     held, known = 0, dict[tuple[int, ...], Estimate]()
@@ -175,7 +175,11 @@ def test_weighted_means_of_many_small_groups_are_covered() -> None:
 
 def test_a_weighted_sum_has_the_standard_error_of_the_textbook() -> None:
     """Σ W² λ(1−λ)/((n−1)(p−q)²): with many reports, half the interval is 1.96 of it; and it is the truth's."""
-    made, weights, sizes = mechanism_choice.flip(Decimal(1)), np.array([0.5, 0.3, 0.2]), np.array([3000, 2000, 1000])
+    made, weights, sizes = (
+        mechanism_choice.make_flip(Decimal(1)),
+        np.array([0.5, 0.3, 0.2]),
+        np.array([3000, 2000, 1000]),
+    )
     p, q = float(made.p), float(made.q)
     reported = q + (p - q) * np.array([0.1, 0.3, 0.5])
     parsed = survey(define([yes_no()], [field(publish(made), "cheated")]))
@@ -209,11 +213,11 @@ def scale_line(counts: list[int], form: dict[str, Any], **more: Any) -> tuple[Es
 def test_means_stay_in_their_range() -> None:
     """Two groups whose reports say more than the highest score: the interval is moved to where means can be."""
     one, question = scale_line([0, 0, 60], subset(3, 1))
-    found = combine([one, one], [0.5, 0.5], possible(question, "mean"))
+    found = combine([one, one], [0.5, 0.5], possible_range(question, "mean"))
     assert found.unbiased > 3
     assert 2 < found.interval.low < found.estimate == found.interval.high == 3
     other, _ = scale_line([60, 0, 0], subset(3, 1))
-    gap = difference(one, other, possible(question, "mean"))
+    gap = difference(one, other, possible_range(question, "mean"))
     assert gap.unbiased > 2
     assert 1 < gap.interval.low < gap.estimate == gap.interval.high == 2
 
@@ -222,7 +226,10 @@ def test_a_mean_of_nobody_is_anything_and_makes_the_sum_nothing_certain() -> Non
     nobody, question = scale_line([4, 3, 5, 88], subset(4, 1), optional=True)
     some, _ = scale_line([30, 30, 30, 10], subset(4, 1), optional=True)
     assert math.isnan(nobody.unbiased)
-    for found in (combine([nobody, some], [0.5, 0.5], possible(question, "mean")), difference(nobody, some, (1, 3))):
+    for found in (
+        combine([nobody, some], [0.5, 0.5], possible_range(question, "mean")),
+        difference(nobody, some, (1, 3)),
+    ):
         assert math.isnan(found.unbiased)
         assert math.isfinite(found.estimate)
         assert found.interval.high - found.interval.low > 0.9
@@ -256,7 +263,7 @@ def test_an_option_about_which_hardly_anybody_was_asked_leaves_the_sum_open(aske
 def test_what_is_possible(question: dict[str, Any], kind: str, expected: tuple[float, float]) -> None:
     size = {"yes_no": 2, "scale": 3, "number": 2}[question["type"]]
     parsed = survey(define([question], [field(subset(size, 1), "fair")]))
-    assert possible(parsed.questions[0], kind) == expected
+    assert possible_range(parsed.questions[0], kind) == expected
 
 
 def test_groups_ask_the_same_but_need_not_have_the_same_epsilon() -> None:
@@ -265,14 +272,14 @@ def test_groups_ask_the_same_but_need_not_have_the_same_epsilon() -> None:
     finer = survey(
         define([yes_no(), number(levels=3)], [field(die, "cheated"), field(subset(3, 1), "hours")], slug="other")
     )
-    check_same([one, finer])
+    check_same_questions([one, finer])
     for question, form in (
         (choice_question("cheated", options=2), COIN),
         (yes_no(optional=True), subset(3, 1)),
         (yes_no("copied"), COIN),
     ):
         with pytest.raises(GroupsError, match="do not ask the same questions"):
-            check_same(
+            check_same_questions(
                 [
                     survey(define([yes_no()], [field(COIN, "cheated")])),
                     survey(define([question], [field(form, question["id"])], slug="other")),
@@ -285,4 +292,4 @@ def test_a_question_that_is_hidden_from_some_is_another_question() -> None:
     hidden = define([yes_no(), choice_question(show_if={"question": "cheated", "is": ["yes"]})], fields)
     optional = define([yes_no(), choice_question(optional=True)], fields, slug="other")
     with pytest.raises(GroupsError, match="exam and other"):
-        check_same([survey(hidden), survey(optional)])
+        check_same_questions([survey(hidden), survey(optional)])

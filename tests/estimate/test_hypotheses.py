@@ -23,9 +23,9 @@ from survey_app.authoring import mechanism_choice
 from survey_app.channels import channel_of
 from survey_app.channels.subset import SubsetChannel
 from survey_app.estimate.hypotheses import (
-    Scored,
+    ScoreSummary,
     Test,
-    groups,
+    compare_groups,
     joint_independence,
     likelihood_ratio,
     pearson,
@@ -146,9 +146,9 @@ def test_the_likelihood_of_a_flip_has_a_column_for_no_and_for_yes() -> None:
 
 
 SEPARATE: list[tuple[Flip | Subset, Flip | Subset, int]] = [
-    (mechanism_choice.flip(Decimal(1)), mechanism_choice.flip(Decimal(1)), 500),
-    (mechanism_choice.subset(3, 1, Decimal(1)), mechanism_choice.subset(4, 1, Decimal(2)), 500),
-    (mechanism_choice.flip(Decimal(3)), mechanism_choice.subset(3, 1, Decimal(3)), 200),
+    (mechanism_choice.make_flip(Decimal(1)), mechanism_choice.make_flip(Decimal(1)), 500),
+    (mechanism_choice.make_subset(3, 1, Decimal(1)), mechanism_choice.make_subset(4, 1, Decimal(2)), 500),
+    (mechanism_choice.make_flip(Decimal(3)), mechanism_choice.make_subset(3, 1, Decimal(3)), 200),
 ]
 FEW = {2: np.array([0.8, 0.2]), 3: np.array([0.6, 0.3, 0.1]), 4: np.array([0.4, 0.3, 0.2, 0.1])}
 
@@ -170,7 +170,7 @@ def test_pearson_on_the_reported_table_keeps_its_size(left: Flip | Subset, right
 @pytest.mark.parametrize(("epsilon", "n"), [("1", 500), ("1", 3000), ("2", 300), ("3", 100)])
 def test_the_power_of_pearson_is_that_of_a_noncentral_chi_square(epsilon: str, n: int) -> None:
     """Its noncentrality comes from the noised cells, where covariances have shrunk by (p−q) twice."""
-    made, runs = mechanism_choice.flip(Decimal(epsilon)), 2500
+    made, runs = mechanism_choice.make_flip(Decimal(epsilon)), 2500
     cells = np.array([[0.5, 0.2], [0.1, 0.2]])
     shown = reporting_matrix(made) @ cells @ reporting_matrix(made).T
     product = np.outer(shown.sum(axis=1), shown.sum(axis=0))
@@ -200,7 +200,7 @@ def bits_of(mechanism: Flip | Subset, truth: npt.NDArray[np.int64]) -> Floats:
 def crossed(u: Floats, v: Floats) -> Test:
     n = len(u)
     cross = u.T @ v / n - np.outer(u.mean(axis=0), v.mean(axis=0))
-    left, right = (Scored(one.T @ one / n, one.mean(axis=0), np.full(1, n // 2), one) for one in (u, v))
+    left, right = (ScoreSummary(one.T @ one / n, one.mean(axis=0), np.full(1, n // 2), one) for one in (u, v))
     found = quadratic(cross, left, right, n)
     assert found is not None
     return found
@@ -209,16 +209,18 @@ def crossed(u: Floats, v: Floats) -> Test:
 def scanned(u: Floats, v: Floats) -> Test:
     """As a scan gives them: with their ones and the reports themselves."""
     n = len(u)
-    left, right = (Scored(one.T @ one / n, one.mean(axis=0), one.sum(axis=0).astype(np.int64), one) for one in (u, v))
+    left, right = (
+        ScoreSummary(one.T @ one / n, one.mean(axis=0), one.sum(axis=0).astype(np.int64), one) for one in (u, v)
+    )
     found = quadratic(u.T @ v / n - np.outer(left.mean, right.mean), left, right, n)
     assert found is not None
     return found
 
 
 KINDS: list[tuple[Flip | Subset, Flip | Subset, int]] = [
-    (mechanism_choice.subset(5, 2, Decimal(1)), mechanism_choice.subset(4, 2, Decimal(1)), 12),
-    (mechanism_choice.flip(Decimal(1)), mechanism_choice.subset(5, 2, Decimal(1)), 4),
-    (mechanism_choice.subset(4, 2, Decimal(2)), mechanism_choice.flip(Decimal(1)), 3),
+    (mechanism_choice.make_subset(5, 2, Decimal(1)), mechanism_choice.make_subset(4, 2, Decimal(1)), 12),
+    (mechanism_choice.make_flip(Decimal(1)), mechanism_choice.make_subset(5, 2, Decimal(1)), 4),
+    (mechanism_choice.make_subset(4, 2, Decimal(2)), mechanism_choice.make_flip(Decimal(1)), 3),
 ]
 
 
@@ -261,7 +263,7 @@ def test_the_likelihood_ratio_keeps_its_size_where_pearson_does_not(
 ) -> None:
     """Margins of .2: sizes of .043 to .063, where Pearson on the reported cells has .42, or .945 with more reports."""
     runs = 250
-    made = mechanism_choice.subset(4, 1, Decimal(epsilon))
+    made = mechanism_choice.make_subset(4, 1, Decimal(epsilon))
     p, q = float(made.p), float(made.q)
     drawn = tables(q + (p - q) * np.outer(FEW[2], FEW[2]), n, runs)
     assert rejections([likelihood_ratio(one, p - q, q) for one in drawn]) < not_above(runs)
@@ -270,7 +272,7 @@ def test_the_likelihood_ratio_keeps_its_size_where_pearson_does_not(
 
 def test_the_likelihood_ratio_keeps_its_size_where_all_say_the_same() -> None:
     """Most cells then hold nothing but noise. A search that stops at a cell without reports rejects every second time."""
-    made, runs = mechanism_choice.subset(9, 1, Decimal(4)), 120
+    made, runs = mechanism_choice.make_subset(9, 1, Decimal(4)), 120
     p, q = float(made.p), float(made.q)
     drawn = tables(q + (p - q) * np.outer([1, 0, 0], [1, 0, 0]), 100, runs)
     assert rejections([likelihood_ratio(one, p - q, q) for one in drawn]) < not_above(runs, 0.08)
@@ -279,7 +281,7 @@ def test_the_likelihood_ratio_keeps_its_size_where_all_say_the_same() -> None:
 def test_cells_of_different_numbers_of_symbols_have_different_noise() -> None:
     """As where a third question is shown after some answers only; who takes all cells for alike finds what is not there."""
     runs, sizes = 250, np.array([[1.0, 4.0], [3.0, 1.0]])
-    made = mechanism_choice.subset(int(sizes.sum()), 1, Decimal(2))
+    made = mechanism_choice.make_subset(int(sizes.sum()), 1, Decimal(2))
     p, q = float(made.p), float(made.q)
     drawn = tables(sizes * q + (p - q) * np.outer(FEW[2], FEW[2]), 1000, runs)
     assert rejections([likelihood_ratio(one, p - q, sizes * q) for one in drawn]) < not_above(runs)
@@ -287,7 +289,7 @@ def test_cells_of_different_numbers_of_symbols_have_different_noise() -> None:
 
 
 def test_the_likelihood_ratio_finds_what_goes_together() -> None:
-    made = mechanism_choice.subset(4, 1, Decimal(1))
+    made = mechanism_choice.make_subset(4, 1, Decimal(1))
     cells = float(made.q) + float(made.p - made.q) * np.array([[0.5, 0.0], [0.0, 0.5]])
     assert likelihood_ratio(np.rint(5000 * cells), float(made.p - made.q), float(made.q)).p_value < 1e-6
 
@@ -298,7 +300,7 @@ def test_the_likelihood_of_independent_cells_is_maximised(epsilon: str, counts: 
     """A search without derivatives, from many starts, finds nothing better."""
     table = np.array(counts, dtype=float)
     rows, columns = table.shape
-    made = mechanism_choice.subset(table.size, 1, Decimal(epsilon))
+    made = mechanism_choice.make_subset(table.size, 1, Decimal(epsilon))
     p, q = float(made.p), float(made.q)
 
     def loss(free: Floats) -> float:
@@ -318,7 +320,9 @@ def test_the_likelihood_of_independent_cells_is_maximised(epsilon: str, counts: 
     assert likelihood_ratio(table, p - q, q).statistic <= 2 * (best - free) + 1e-3
 
 
-@pytest.mark.parametrize("made", [mechanism_choice.subset(6, 2, Decimal(2)), mechanism_choice.subset(6, 3, Decimal(2))])
+@pytest.mark.parametrize(
+    "made", [mechanism_choice.make_subset(6, 2, Decimal(2)), mechanism_choice.make_subset(6, 3, Decimal(2))]
+)
 def test_wald_keeps_its_size_where_a_report_names_several_cells(made: Subset) -> None:
     """2 × 3 cells; Pearson on the counts of bits rejects true independence ever more often, the more reports there are."""
     runs, n = 500, 600
@@ -358,7 +362,7 @@ def test_separate_fields_of_few_reports_keep_their_size(
     """By permuting reports: .015 to .05. Compared with χ², the same statistic has .11 to .16."""
     monkeypatch.setattr("survey_app.estimate.hypotheses.DRAWS", 399)
     runs = 2000
-    left, right = (mechanism_choice.subset(len(shares), 1, Decimal(epsilon)) for shares in (a, b))
+    left, right = (mechanism_choice.make_subset(len(shares), 1, Decimal(epsilon)) for shares in (a, b))
     found = [pearson(one) for one in tables(np.outer(noised(left, a), noised(right, b)), n, runs)]
     assert rejections(found) < not_above(runs, 0.05)
     thin = [one for one in found if one.method == "permutation"]
@@ -376,7 +380,7 @@ def test_joint_fields_of_few_reports_keep_their_size(
 ) -> None:
     """By drawing from independent cells: .04 to .055. The likelihood ratio on χ² has .12 and .11."""
     monkeypatch.setattr("survey_app.estimate.hypotheses.DRAWS", 199)
-    runs, made = 1500, mechanism_choice.subset(len(a) * len(b), 1, Decimal(epsilon))
+    runs, made = 1500, mechanism_choice.make_subset(len(a) * len(b), 1, Decimal(epsilon))
     slope, base = float(made.p - made.q), float(made.q)
     drawn = tables(base + slope * np.outer(a, b), n, runs)
     found = [joint_independence(one, slope, base) for one in drawn]
@@ -385,7 +389,9 @@ def test_joint_fields_of_few_reports_keep_their_size(
     assert rejections([likelihood_ratio(one, slope, base) for one in drawn[:600]]) > 0.055
 
 
-@pytest.mark.parametrize("made", [mechanism_choice.subset(3, 2, Decimal(3)), mechanism_choice.subset(3, 1, Decimal(3))])
+@pytest.mark.parametrize(
+    "made", [mechanism_choice.make_subset(3, 2, Decimal(3)), mechanism_choice.make_subset(3, 1, Decimal(3))]
+)
 def test_reports_of_several_symbols_are_permuted_one_by_one(made: Subset, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two questions to which 30 people say the same; one of them is a yes or no at ε 5.
 
@@ -393,7 +399,7 @@ def test_reports_of_several_symbols_are_permuted_one_by_one(made: Subset, monkey
     in 2 of 10^7 runs; a test that sees nothing rejects 1 in 20, and 5 of 10 in 6 of 10^5.
     """
     monkeypatch.setattr("survey_app.estimate.hypotheses.DRAWS", 199)
-    runs, n, other = 600, 30, mechanism_choice.flip(Decimal(5))
+    runs, n, other = 600, 30, mechanism_choice.make_flip(Decimal(5))
     alike = np.zeros(n, dtype=np.int64)
     found = [scanned(bits_of(made, alike), bits_of(other, alike)) for _ in range(runs)]
     assert rejections(found) < not_above(runs, 0.05)
@@ -441,7 +447,7 @@ def test_the_chance_of_a_permuted_table_is_that_of_permuting() -> None:
 
 def test_too_many_reports_to_permute_are_not_tested_where_few_are_expected() -> None:
     u, v = np.eye(3)[[0, 0, 1, 2]], np.eye(2)[[0, 1, 0, 0]]
-    left, right = (Scored(one.T @ one / 4, one.mean(axis=0), one.sum(axis=0).astype(np.int64)) for one in (u, v))
+    left, right = (ScoreSummary(one.T @ one / 4, one.mean(axis=0), one.sum(axis=0).astype(np.int64)) for one in (u, v))
     assert quadratic(u.T @ v / 4 - np.outer(left.mean, right.mean), left, right, 4) is None
 
 
@@ -450,19 +456,19 @@ def test_too_many_reports_to_permute_are_not_tested_where_few_are_expected() -> 
 
 def test_groups_keep_their_size() -> None:
     """Published as .048, for surveys of unequal numbers of reports."""
-    runs, made = 2000, mechanism_choice.subset(3, 1, Decimal(1))
+    runs, made = 2000, mechanism_choice.make_subset(3, 1, Decimal(1))
     rng = np.random.default_rng()
     chances = noised(made, FEW[3])
     drawn = np.stack([rng.multinomial(n, chances, size=runs) for n in (100, 300, 500)], axis=1).astype(float)
-    found = [groups(one) for one in drawn]
+    found = [compare_groups(one) for one in drawn]
     assert (found[0].df, found[0].n) == (4, 900)
     assert not_below(runs) <= rejections(found) < not_above(runs)
     other = drawn.copy()
     other[:, 2] = rng.multinomial(500, noised(made, FEW[3][::-1].copy()), size=runs)
-    assert rejections([groups(one) for one in other]) > 0.5
+    assert rejections([compare_groups(one) for one in other]) > 0.5
 
 
-@pytest.mark.parametrize("test", [pearson, groups])
+@pytest.mark.parametrize("test", [pearson, compare_groups])
 def test_empty_rows_and_columns_are_left_out(test: Callable[[Floats], Test]) -> None:
     found = test(np.array([[3.0, 0.0, 4.0], [0.0, 0.0, 0.0], [5.0, 0.0, 1.0]]))
     assert (found.df, found.n) == (1, 13)

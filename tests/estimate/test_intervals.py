@@ -15,11 +15,11 @@ def test_an_interval_cannot_be_made_without_its_method() -> None:
 @pytest.mark.parametrize("method", Method)
 def test_a_moved_interval_keeps_its_method(method: Method) -> None:
     made = Interval(-0.1, 0.4, method)
-    moved = [made.mapped(-2, 1), made.clipped(0, 1), made.around(-0.05, 0, 1)]
-    limits = Limits(made, made, made).mapped(3, 0)
+    moved = [made.map_affine(-2, 1), made.clip(0, 1), made.shift_and_clip(-0.05, 0, 1)]
+    limits = Limits(made, made, made).map_affine(3, 0)
     moved += [one for one in (limits.interval, limits.raw, limits.sample) if one]
     assert {one.method for one in moved} == {method}
-    assert {one.label for one in moved} == {made.label}
+    assert {one.coverage for one in moved} == {made.coverage}
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def test_cells_are_exact_in_expectation_and_their_variance_is_that_of_the_plan(d
     shares = {(0, 0): 0.4, (0, 1): 0.3, (1, 0): 0.2, (1, 1): 0.1}
     for cell, place in zip(found.cells, CELLS, strict=True):
         assert cell.estimate.unbiased == pytest.approx(shares[place])
-        assert cell.estimate.interval.label == "guaranteed"
+        assert cell.estimate.interval.coverage == "guaranteed"
         assert cell.estimate.limits.sample is None
     assert found.n == len(rows) * draw * (draw - 1) / 12
     tau = 2**draw / (float(mechanism.odds) - 1)
@@ -88,7 +88,7 @@ def test_a_multiple_of_joint_cells_gives_pairs_from_the_tally() -> None:
     for cell, (i, j) in zip(found.cells, CELLS, strict=True):
         held = sum(shares[8 * yes + mask] for yes, mask in product((0, 1), range(8)) if (mask & 1, mask >> 2) == (i, j))
         assert cell.estimate.unbiased == pytest.approx(held, abs=1e-6)
-        assert cell.estimate.interval.label == "guaranteed"
+        assert cell.estimate.interval.coverage == "guaranteed"
     assert found.rows == ("item 0: no", "item 0: yes")
     assert found.test is not None
 

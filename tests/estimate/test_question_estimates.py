@@ -23,12 +23,12 @@ from survey_app.estimate.intervals import (
     Options,
     clopper_pearson,
     dirichlet,
-    finite,
-    guarded,
+    finite_population,
+    guarded_clopper_pearson,
     korn_graubard,
     wilson,
 )
-from survey_app.estimate.projection import nearest, project
+from survey_app.estimate.projection import project, project_to_margins
 from survey_app.estimate.question_estimates import Estimate, Evidence, evidence_of, joint_cells, question_estimates
 from survey_app.tally import Tally
 from tests.answers import SMALL
@@ -57,7 +57,7 @@ SHARES = np.linspace(0, 1, 1001)
 
 def coverage(method: Any, n: int, epsilon: float) -> tuple[float, float]:
     """The worst exact coverage over 1001 shares, and the mean width at a share of .3."""
-    made = mechanism_choice.flip(Decimal(epsilon))
+    made = mechanism_choice.make_flip(Decimal(epsilon))
     p, q = float(made.p), float(made.q)
     found = [method(y, n, made.p, made.q, ALPHA) for y in range(n + 1)]
     low, high = np.array([i.low for i in found]), np.array([i.high for i in found])
@@ -74,7 +74,7 @@ def coverage(method: Any, n: int, epsilon: float) -> tuple[float, float]:
 @pytest.mark.parametrize("n", [20, 50, 100, 1000])
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_guarded_clopper_pearson_covers_everywhere_at_little_cost(epsilon: float, n: int) -> None:
-    worst, width = coverage(guarded, n, epsilon)
+    worst, width = coverage(guarded_clopper_pearson, n, epsilon)
     assert worst >= 0.95
     if n >= 100:
         assert width <= 1.10 * coverage(wilson, n, epsilon)[1]
@@ -89,9 +89,10 @@ def test_wilson_is_short_at_the_worst_share_as_published(epsilon: float, n: int,
 
 @pytest.mark.parametrize(("epsilon", "n", "shortest"), [(1, 100, 0.214), (1, 1000, 0.062), (3, 10_000, 0.0049)])
 def test_a_guarded_interval_is_never_empty(epsilon: float, n: int, shortest: float) -> None:
-    made = mechanism_choice.flip(Decimal(epsilon))
+    made = mechanism_choice.make_flip(Decimal(epsilon))
     widths = [
-        i.high - i.low for i in (guarded(y, n, made.p, made.q, ALPHA) for y in range(0, n + 1, max(1, n // 2000)))
+        i.high - i.low
+        for i in (guarded_clopper_pearson(y, n, made.p, made.q, ALPHA) for y in range(0, n + 1, max(1, n // 2000)))
     ]
     assert min(widths) == pytest.approx(shortest, rel=0.02)
 
@@ -99,9 +100,9 @@ def test_a_guarded_interval_is_never_empty(epsilon: float, n: int, shortest: flo
 @pytest.mark.parametrize("epsilon", [0.5, 1, 3])
 @pytest.mark.parametrize("n", [20, 100])
 def test_the_sample_interval_covers_the_share_of_these_very_respondents(epsilon: float, n: int) -> None:
-    made = mechanism_choice.flip(Decimal(epsilon))
+    made = mechanism_choice.make_flip(Decimal(epsilon))
     p, q = float(made.p), float(made.q)
-    found = [finite(y, n, made.p, made.q, ALPHA, n) for y in range(n + 1)]
+    found = [finite_population(y, n, made.p, made.q, ALPHA, n) for y in range(n + 1)]
     worst = 1.0
     for yes in range(n + 1):
         chances = np.convolve(binom.pmf(np.arange(yes + 1), yes, p), binom.pmf(np.arange(n - yes + 1), n - yes, q))
@@ -150,7 +151,7 @@ def test_the_cells_nearest_to_their_margins() -> None:
         for _ in range(30):
             raw = rng.normal(1 / 12, spread, 12)
             raw += (1 - raw.sum()) / 12
-            found = nearest(raw, [*at.tolist(), *at.T.tolist()]).reshape(3, 4)
+            found = project_to_margins(raw, [*at.tolist(), *at.T.tolist()]).reshape(3, 4)
             assert found.min() >= 0
             assert found.sum(axis=1) == pytest.approx(project(raw.reshape(3, 4).sum(axis=1)), abs=1e-5)
             assert found.sum(axis=0) == pytest.approx(project(raw.reshape(3, 4).sum(axis=0)), abs=1e-5)
@@ -166,7 +167,7 @@ def test_the_cells_nearest_to_their_margins() -> None:
 
 @pytest.mark.parametrize("cells", [[0.0] * 4, [-3.0, -3.0, -3.0, -3.0], [5.0, 5.0, -9.0, 0.0]])
 def test_cells_that_no_reports_can_give_have_nearest_ones_too(cells: list[float]) -> None:
-    found = nearest(np.array(cells), [[0, 1], [2, 3], [0, 2], [1, 3]])
+    found = project_to_margins(np.array(cells), [[0, 1], [2, 3], [0, 2], [1, 3]])
     assert found.sum() == pytest.approx(1)
     assert found.min() >= 0
 
@@ -254,11 +255,14 @@ def test_cells_that_cannot_occur_are_not_estimated() -> None:
         ("no", "no answer"), ("yes", "option 0"), ("yes", "option 1"), ("yes", "no answer"),
     ]  # fmt: skip
     no, yes = question_estimates(evidence, parsed.questions[0], Options())
-    assert no.interval == guarded(40, 100, made.p, made.q, ALPHA)
-    assert yes.interval == guarded(60, 100, made.p + 2 * made.q, 3 * made.q, ALPHA)
+    assert no.interval == guarded_clopper_pearson(40, 100, made.p, made.q, ALPHA)
+    assert yes.interval == guarded_clopper_pearson(60, 100, made.p + 2 * made.q, 3 * made.q, ALPHA)
     assert no.unbiased + yes.unbiased == pytest.approx(1)
     *_, none = question_estimates(evidence, parsed.questions[1], Options())
-    assert (none.kind, none.interval) == ("no_answer", guarded(50, 100, made.p + made.q, 2 * made.q, ALPHA))
+    assert (none.kind, none.interval) == (
+        "no_answer",
+        guarded_clopper_pearson(50, 100, made.p + made.q, 2 * made.q, ALPHA),
+    )
 
 
 def test_a_geometric_mean_is_that_of_the_levels_with_what_lies_beyond_their_ends() -> None:
@@ -328,11 +332,11 @@ def simulate(mechanism: Subset | Geometric, shares: list[float], n: int, runs: i
 
 
 MEANS: list[tuple[str, Subset, list[float], int, float]] = [
-    ("Dirichlet, 3 levels at ε 2", mechanism_choice.subset(3, 1, Decimal(2)), [0.9, 0.1, 0.0], 20, 0.95),
-    ("Dirichlet, 5 levels at ε 4", mechanism_choice.subset(5, 1, Decimal(4)), [0.5, 0.2, 0.1, 0.1, 0.1], 50, 0.95),
+    ("Dirichlet, 3 levels at ε 2", mechanism_choice.make_subset(3, 1, Decimal(2)), [0.9, 0.1, 0.0], 20, 0.95),
+    ("Dirichlet, 5 levels at ε 4", mechanism_choice.make_subset(5, 1, Decimal(4)), [0.5, 0.2, 0.1, 0.1, 0.1], 50, 0.95),
     (
         "Korn–Graubard, 5 of weight 2",
-        mechanism_choice.subset(5, 2, Decimal("0.5")),
+        mechanism_choice.make_subset(5, 2, Decimal("0.5")),
         [0.7, 0.1, 0.1, 0.05, 0.05],
         100,
         0.945,
@@ -362,7 +366,7 @@ def test_means_are_covered_as_stated(name: str, mechanism: Subset, shares: list[
 def test_geometric_means_are_covered_by_the_exact_distribution(epsilon: float, n: int) -> None:
     """Most levels are at the low end; four standard errors below .944 are allowed, and half the width is caught."""
     runs, size = 400, 11
-    mechanism = mechanism_choice.geometric(size, Decimal(epsilon))
+    mechanism = mechanism_choice.make_geometric(size, Decimal(epsilon))
     shares = binom.pmf(np.arange(size), size - 1, 0.05).tolist()
     truth = 0.05 * (size - 1)
     parsed = survey(define([number(max=10, levels=size)], [field(publish(mechanism), "hours")]))
@@ -385,8 +389,8 @@ def test_unions_are_exact_where_each_report_names_one_symbol() -> None:
     counts = np.array([40, 30, 20, 10])
     found = union(made, counts, 100, [0, 1])
     p, q = made.p + made.q, 2 * made.q
-    assert found == guarded(70, 100, p, q, ALPHA)
-    assert found.label == "guaranteed"
+    assert found == guarded_clopper_pearson(70, 100, p, q, ALPHA)
+    assert found.coverage == "guaranteed"
 
 
 def test_a_drawn_option_is_estimated_among_those_asked() -> None:
@@ -408,6 +412,6 @@ def test_options_drawn_together_have_the_chances_of_one_of_them() -> None:
     for one, (ones, n) in zip(found, ((30, 60), (50, 70), (60, 70)), strict=True):
         assert (one.n, one.reported) == (n, ones / n)
         assert one.unbiased == pytest.approx((ones / n - 1 / 6) / (2 / 3))
-        assert one.interval == guarded(ones, n, p, q, ALPHA)
-        assert one.interval.label == "guaranteed"
+        assert one.interval == guarded_clopper_pearson(ones, n, p, q, ALPHA)
+        assert one.interval.coverage == "guaranteed"
         assert one.limits.sample is None  # not all were asked about it

@@ -19,8 +19,8 @@ from survey_app.assure.simulation.devices import reports
 from survey_app.authoring import mechanism_choice
 from survey_app.estimate.crosstab import crosstab
 from survey_app.estimate.intervals import Options
-from survey_app.estimate.regression import Coefficient, FitError, Latent, latent_logistic, logistic
-from survey_app.results.regression_document import Work, regression_on_groups, regression_on_questions
+from survey_app.estimate.regression import Coefficient, FitError, LatentData, fit_latent_logistic, fit_logistic
+from survey_app.results.regression_document import FitLimits, regress_on_groups, regress_on_questions
 from survey_app.tally import Bits, Tally
 from tests.definitions import (
     COIN,
@@ -47,7 +47,9 @@ def fit(design: Any, ones: Any, totals: Any, p: float = 0.75, q: float = 0.25) -
     rows = np.array(design, dtype=float)
     names = [f"b{i}" for i in range(rows.shape[1])]
     size = np.ones(len(rows))
-    return logistic(names, rows, np.array(ones, dtype=float), np.array(totals, dtype=float), p * size, q * size, ALPHA)
+    return fit_logistic(
+        names, rows, np.array(ones, dtype=float), np.array(totals, dtype=float), p * size, q * size, ALPHA
+    )
 
 
 # public covariates
@@ -66,7 +68,7 @@ def test_two_groups_have_the_coefficients_of_their_shares() -> None:
     assert (slope.interval.low, slope.interval.high) == pytest.approx(
         (slope.estimate - Z * slope.error, slope.estimate + Z * slope.error)
     )
-    assert (slope.n, slope.interval.label) == (200, "approximate")
+    assert (slope.n, slope.interval.coverage) == (200, "approximate")
 
 
 @pytest.mark.parametrize(("unit", "origin"), [(1.0, 2019.0), (1e-3, 0.0), (1e9, 0.0), (1e5, 1.7e9)])
@@ -100,7 +102,7 @@ LOGISTIC: list[tuple[str, int, int, Any]] = [
 @pytest.mark.parametrize(("epsilon", "n", "runs", "stated"), LOGISTIC)
 def test_the_published_simulation(epsilon: str, n: int, runs: int, stated: Any) -> None:
     """β = (−.5, 1) on a normal covariate. Published from 500 runs, so their figures have errors of their own."""
-    made, rng = mechanism_choice.flip(Decimal(epsilon)), np.random.default_rng()
+    made, rng = mechanism_choice.make_flip(Decimal(epsilon)), np.random.default_rng()
     p, q, beta = float(made.p), float(made.q), np.array([-0.5, 1.0])
     found, ignored = np.zeros((runs, 2, 2)), np.zeros((runs, 2))
     for run in range(runs):
@@ -151,7 +153,7 @@ def test_one_randomized_predictor_gives_the_log_odds_ratio_of_the_debiased_table
     definition = define([yes_no("y"), yes_no("x")], [field(COIN, "y"), field(COIN, "x")])
     study = survey(definition)
     rows = np.repeat(np.array([[0b00], [0b01], [0b10], [0b11]], dtype=np.uint8) << 6, [420, 260, 250, 270], axis=0)
-    found = regression_on_questions(study, [rows[:500], rows[500:]], "y", "yes", ["x"], Options())
+    found = regress_on_questions(study, [rows[:500], rows[500:]], "y", "yes", ["x"], Options())
     table = crosstab(study, "y", "x", Tally(0, np.zeros(2, dtype=np.int64)), [rows], Options())
     no_no, no_yes, yes_no_, yes_yes = (cell.estimate.unbiased for cell in table.cells)
     intercept, slope = found.coefficients
@@ -167,13 +169,13 @@ def test_one_randomized_predictor_gives_the_log_odds_ratio_of_the_debiased_table
 
 
 def flip(epsilon: int) -> dict[str, Any]:
-    return publish(mechanism_choice.flip(Decimal(epsilon)))
+    return publish(mechanism_choice.make_flip(Decimal(epsilon)))
 
 
 LATENT: list[tuple[str, dict[str, Any], str, list[float], list[float], int, int]] = [
     ("flip on flip", define([yes_no("y"), yes_no("x")], [field(flip(2), "y"), field(flip(2), "x")]), "yes", [-0.5, 1], [0.6, 0.4], 2000, 120),
-    ("choice on two of four", define([choice_question("y"), choice_question("x", options=4)], [field(publish(mechanism_choice.subset(3, 1, Decimal(3))), "y"), field(publish(mechanism_choice.subset(4, 2, Decimal(3))), "x")]), "option 1", [-0.5, 1, -0.5, 0], [0.4, 0.3, 0.2, 0.1], 6000, 40),
-    ("flip on one of three", define([yes_no("y"), choice_question("x")], [field(flip(3), "y"), field(publish(mechanism_choice.subset(3, 1, Decimal(3))), "x")]), "yes", [-0.5, 1, -0.5], [0.5, 0.3, 0.2], 4000, 40),
+    ("choice on two of four", define([choice_question("y"), choice_question("x", options=4)], [field(publish(mechanism_choice.make_subset(3, 1, Decimal(3))), "y"), field(publish(mechanism_choice.make_subset(4, 2, Decimal(3))), "x")]), "option 1", [-0.5, 1, -0.5, 0], [0.4, 0.3, 0.2, 0.1], 6000, 40),
+    ("flip on one of three", define([yes_no("y"), choice_question("x")], [field(flip(3), "y"), field(publish(mechanism_choice.make_subset(3, 1, Decimal(3))), "x")]), "yes", [-0.5, 1, -0.5], [0.5, 0.3, 0.2], 4000, 40),
 ]  # fmt: skip
 
 
@@ -188,7 +190,7 @@ def test_coefficients_on_randomized_answers_are_covered(
         x = rng.choice(len(shares), n, p=shares)
         says = (rng.random(n) < expit(beta[0] + np.array([0.0, *beta[1:]])[x])).astype(np.int64)
         indices = {"x": x, "y": says}
-        lines = regression_on_questions(study, reports(study, indices, rng), "y", label, ["x"], Options())
+        lines = regress_on_questions(study, reports(study, indices, rng), "y", label, ["x"], Options())
         found[run] = [(one.estimate, one.standard_error) for one in lines.coefficients]
         assert lines.coefficients[0].n == n
     estimates, errors = found[:, :, 0], found[:, :, 1]
@@ -204,10 +206,10 @@ def test_ignoring_the_noise_of_a_predictor_draws_its_slope_to_zero() -> None:
     x = (rng.random(n) < 0.4).astype(np.int64)
     y = (rng.random(n) < expit(-0.5 + x)).astype(np.int64)
     rows = np.concatenate(list(reports(study, {"y": y, "x": x}, rng)))
-    slope = regression_on_questions(study, [rows], "y", "yes", ["x"], Options()).coefficients[1]
+    slope = regress_on_questions(study, [rows], "y", "yes", ["x"], Options()).coefficients[1]
     assert abs(slope.estimate - 1) < MANY * slope.standard_error
     bits = np.unpackbits(rows, axis=1, count=2).astype(float)
-    made = mechanism_choice.flip(Decimal(1))
+    made = mechanism_choice.make_flip(Decimal(1))
     naive = fit(np.column_stack([np.ones(n), bits[:, 1]]), bits[:, 0], np.ones(n), float(made.p), float(made.q))[1]
     assert naive.estimate < 0.7
 
@@ -218,14 +220,14 @@ def test_the_last_answer_may_be_nobodys() -> None:
     said = np.array([[0.9, 0.1], [0.1, 0.9]])
     design = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 1.0]])
     counts = np.outer([50.0, 45.0, 2.0], [1.0, 1.0]) * [[1.4, 0.6], [0.6, 1.4], [1.0, 1.0]]
-    data = Latent(counts.ravel(), np.tile(said, (3, 1)), np.repeat(cells, 2, axis=0), design)
-    intercept, slope = latent_logistic(["intercept", "slope"], data, ALPHA)
+    data = LatentData(counts.ravel(), np.tile(said, (3, 1)), np.repeat(cells, 2, axis=0), design)
+    intercept, slope = fit_latent_logistic(["intercept", "slope"], data, ALPHA)
     assert intercept.estimate < 0 < slope.estimate
     assert slope.error < 1
     with pytest.raises(FitError):
-        latent_logistic(
+        fit_latent_logistic(
             ["intercept", "b", "c"],
-            Latent(data.counts, data.outcome, data.cells, np.column_stack([design, [0, 0, 1]])),
+            LatentData(data.counts, data.outcome, data.cells, np.column_stack([design, [0, 0, 1]])),
             ALPHA,
         )
 
@@ -268,13 +270,13 @@ def nothing() -> list[Bits]:
 )
 def test_what_cannot_be_regressed_is_said(outcome: str, label: str, on: list[str], reason: str) -> None:
     with pytest.raises(FitError, match=reason):
-        regression_on_questions(survey(EVERYTHING), nothing(), outcome, label, on, Options())
+        regress_on_questions(survey(EVERYTHING), nothing(), outcome, label, on, Options())
 
 
 def test_questions_that_no_device_answered_together_cannot_be_regressed() -> None:
     asked = survey({**EVERYTHING, "ask": 1})
     with pytest.raises(FitError, match="no device answered y and another question"):
-        regression_on_questions(asked, nothing(), "y", "yes", ["x"], Options())
+        regress_on_questions(asked, nothing(), "y", "yes", ["x"], Options())
 
 
 def groups(*slugs: str, form: dict[str, Any] = COIN) -> list[tuple[Survey, Tally]]:
@@ -291,7 +293,7 @@ def test_groups_with_covariates() -> None:
         "c": {"year": 3, "town": 0},
         "d": {"year": 4, "town": 1},
     }
-    found = regression_on_groups(groups("a", "b", "c", "d"), "y", "yes", covariates, Options(0.9))
+    found = regress_on_groups(groups("a", "b", "c", "d"), "y", "yes", covariates, Options(0.9))
     assert [one.name for one in found.coefficients] == ["intercept", "year", "town"]
     assert {one.n for one in found.coefficients} == {800}
     assert found.coefficients[1].estimate > 0
@@ -311,19 +313,19 @@ def test_groups_with_covariates() -> None:
 )
 def test_covariates_that_do_not_do_are_refused(covariates: dict[str, dict[str, float]], reason: str) -> None:
     with pytest.raises(FitError, match=reason):
-        regression_on_groups(groups("a", "b"), "y", "yes", covariates, Options())
+        regress_on_groups(groups("a", "b"), "y", "yes", covariates, Options())
 
 
 def test_groups_must_ask_the_same() -> None:
     other = survey(define([yes_no("y", optional=True)], [field(subset(3, 1), "y")], slug="b"))
     studies = [groups("a")[0], (other, Tally(200, np.array([60, 80, 60])))]
     with pytest.raises(FitError, match="same options"):
-        regression_on_groups(studies, "y", "yes", {"a": {"year": 1}, "b": {"year": 2}}, Options())
+        regress_on_groups(studies, "y", "yes", {"a": {"year": 1}, "b": {"year": 2}}, Options())
 
 
 def test_a_slope_in_tiny_units_has_no_odds_ratio_that_is_a_number() -> None:
     covariates = {"a": {"share": 0.0}, "b": {"share": 1e-4}}
-    found = regression_on_groups(groups("a", "b"), "y", "yes", covariates, Options())
+    found = regress_on_groups(groups("a", "b"), "y", "yes", covariates, Options())
     assert found.coefficients[1].estimate > 1000
     assert found.coefficients[1].odds_ratio is None
 
@@ -333,4 +335,4 @@ def test_too_many_different_reports_are_refused_before_memory_is_full() -> None:
     study, rng = survey(definition), np.random.default_rng()
     rows = reports(study, {"y": rng.integers(0, 2, 500), "x": rng.integers(0, 4, 500)}, rng)
     with pytest.raises(FitError, match="too many different reports"):
-        regression_on_questions(study, rows, "y", "yes", ["x"], Options(), Work(512, 12))
+        regress_on_questions(study, rows, "y", "yes", ["x"], Options(), FitLimits(512, 12))

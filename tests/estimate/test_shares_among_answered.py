@@ -17,7 +17,7 @@ SKIPPED = 1 << 3
 
 
 def answered(evidence: Evidence) -> list[Estimate]:
-    return question_estimates(evidence, evidence.field.questions[0], Options(), FamilyName.ANSWERED)
+    return question_estimates(evidence, evidence.field.questions[0], Options(), FamilyName.AMONG_ANSWERS)
 
 
 def used(mechanism: dict[str, Any]) -> Any:
@@ -33,7 +33,7 @@ def test_the_share_of_those_who_answered_is_the_ratio_of_two() -> None:
     none = (45 / 60 - 1 / 6) / (2 / 3)
     for one, ones in zip(found, (10, 20, 15), strict=True):
         assert one.unbiased == pytest.approx((ones / 60 - 1 / 6) / (2 / 3) / (1 - none))
-        assert (one.n, one.interval.method, one.interval.label) == (60, Method.CLOPPER_PEARSON, "guaranteed")
+        assert (one.n, one.interval.method, one.interval.coverage) == (60, Method.CLOPPER_PEARSON, "guaranteed")
         assert 0 <= one.interval.low <= one.estimate <= one.interval.high <= 1
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from survey_app.authoring import Built, build
+from survey_app.authoring import BuiltSurvey, build
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples"
@@ -39,7 +39,7 @@ class Study:
         return re.sub(rb"^invitations: true\n", b"", self.file.read_bytes(), flags=re.MULTILINE)
 
     @property
-    def built(self) -> Built:
+    def built(self) -> BuiltSurvey:
         return build(self.uninvited)
 
     @property

@@ -14,7 +14,7 @@ import pytest
 from candor_client.definition import Survey
 from survey_app.assure.simulation import devices
 from survey_app.authoring.terms import Terms
-from survey_app.results.export import csv_chunks
+from survey_app.results.export import write_csv_chunks
 from survey_app.store import Submission
 from survey_app.tally import Bits
 from tests.examples.studies import FOLDER, Study
@@ -48,7 +48,7 @@ def test_the_script_shows_the_results_and_fits_by_hand_what_the_server_fits(
     )
     installation.close()
     (tmp_path / "token").write_text(TOKEN)
-    (tmp_path / "bits.csv").write_bytes(b"".join(csv_chunks(published.survey, [rows])))
+    (tmp_path / "bits.csv").write_bytes(b"".join(write_csv_chunks(published.survey, [rows])))
     server = Server(tmp_path / "candor.db", workers=1)
     server.start()
     try:

@@ -14,12 +14,12 @@ from scipy.stats import binom
 
 from candor_client.definition import Survey
 from survey_app import accounts
-from survey_app.assure.simulation.trial import tally, truth
+from survey_app.assure.simulation.trial import population_figure, simulate_tally
 from survey_app.authoring import build_file
 from survey_app.cli import main
 from survey_app.figures import FigureKind
 from survey_app.plan.assumed_people import draw_people
-from survey_app.plan.study_plan import split
+from survey_app.plan.study_plan import split_respondents
 from survey_app.results.survey_document import results
 from tests.examples.studies import FOLDER, STUDIES, Study
 from tests.test_commands import resolve
@@ -149,7 +149,7 @@ Figure = tuple[str, str, FigureKind]  # question, option, kind
 
 def simulated(study: Study, survey: Survey, count: int, rng: np.random.Generator) -> dict[Figure, tuple[float, float]]:
     """The intervals that so many people would give."""
-    told = results(survey, tally(survey, draw_people(survey, study.truth, count, rng), count, rng))
+    told = results(survey, simulate_tally(survey, draw_people(survey, study.truth, count, rng), count, rng))
     lines = ((part.id, line) for part in told.questions for line in part.estimates)
     return {(id, line.option, line.kind): (line.low, line.high) for id, line in lines}
 
@@ -168,7 +168,9 @@ def test_the_truth_lies_inside_as_often_as_intervals_promise_and_another_truth_d
     for study in STUDIES:
         built, people = study.built, planned(study)[0]
         beyond = {"true": Counter[str](), "guessed": Counter[str]()}
-        for survey, count in zip(built.surveys, split(people, built.sizes, len(built.surveys)), strict=True):
+        for survey, count in zip(
+            built.surveys, split_respondents(people, built.sizes, len(built.surveys)), strict=True
+        ):
             runs = [simulated(study, survey, count, rng) for _ in range(RUNS)]
             first = {id: (id, option, kind) for id, option, kind in reversed(runs[0])}
             leading = {first[field.questions[0].id] for field in survey.fields}
@@ -177,7 +179,7 @@ def test_the_truth_lies_inside_as_often_as_intervals_promise_and_another_truth_d
                 for figure in runs[0]:
                     id, option, kind = figure
                     question = next(one for one in survey.questions if one.id == id)
-                    value = truth(question, option, kind, said[id])
+                    value = population_figure(question, option, kind, said[id])
                     outside = sum(not low <= value <= high for low, high in (run[figure] for run in runs))
                     beyond[name][f"{survey.slug} {id} {option}"] = outside
                     missed[name] += outside * (figure in leading)

@@ -194,7 +194,7 @@ def check_intervals(definition: Definition) -> None:
     """
     import numpy as np
 
-    from survey_app.assure.simulation.trial import tally, truth
+    from survey_app.assure.simulation.trial import population_figure, simulate_tally
     from survey_app.plan.assumed_people import draw_people
     from survey_app.results.survey_document import results
 
@@ -205,10 +205,10 @@ def check_intervals(definition: Definition) -> None:
     for _ in range(40):
         chosen = rng.choice(200_000, 1500)
         part = {name: column[chosen] for name, column in people.items()}
-        found = results(survey, tally(survey, part, 1500, rng))
+        found = results(survey, simulate_tally(survey, part, 1500, rng))
         for question, lines in zip(survey.questions, found.questions, strict=True):
             for line in lines.estimates:
-                true = truth(question, line.option, line.kind, people[question.id])
+                true = population_figure(question, line.option, line.kind, people[question.id])
                 hits.append(line.low <= true <= line.high)
     assert np.mean(hits) > 0.93, np.mean(hits)
 

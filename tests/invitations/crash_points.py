@@ -13,7 +13,7 @@ from typing import Any
 
 from survey_app.collect.rate_limit import Counts
 from survey_app.invitations.signer import Signer
-from survey_app.store import Key, Mark, TicketFile
+from survey_app.store import Key, MarkOutcome, TicketFile
 from survey_app.web import rsgi, rsgi_io
 from survey_app.web.workers import Workers
 from tests.server_process import Server
@@ -32,7 +32,7 @@ def crash(point: str) -> None:
 class CrashingFile(TicketFile):
     """Dies before it marks."""
 
-    def mark(self, key: int, code: bytes, message: bytes) -> Mark:
+    def mark(self, key: int, code: bytes, message: bytes) -> MarkOutcome:
         crash(POINTS[0])
         return super().mark(key, code, message)
 
@@ -45,10 +45,10 @@ class CrashingSigner(Signer):
         return super().sign(key, message)
 
 
-def create() -> rsgi.Front:
+def create() -> rsgi.RsgiAdapter:
     """What a worker serves."""
     made = rsgi.create(Counts())
-    desk: Any = made._desk
+    desk: Any = made._signer
     desk._file, desk._signer = CrashingFile(desk._file.path), CrashingSigner()
 
     async def ticket(*arguments: Any) -> Any:
@@ -56,8 +56,8 @@ def create() -> rsgi.Front:
         crash(POINTS[2])
         return reply
 
-    unharmed: Any = rsgi_io.ticket
-    setattr(rsgi_io, "ticket", ticket)  # noqa: B010 — mypy knows better than to let it be replaced
+    unharmed: Any = rsgi_io.issue_ticket
+    setattr(rsgi_io, "issue_ticket", ticket)  # noqa: B010 — mypy knows better than to let it be replaced
     return made
 
 

@@ -120,8 +120,8 @@ def test_names_stay_with_whoever_invites(run: Run, tmp_path: Path) -> None:
     table.write_text(listed, encoding="utf-8")
     code = Address.parse(f"https://localhost{rows[1]['link']}").invitation
     file = TicketFile(tmp_path / "candor.db-tickets")
-    found = file.living("exam")[0]
-    file.mark(found.key, accounts.secret_hash(code or ""), b"1" * 32)
+    found = file.active_keys("exam")[0]
+    file.mark(found.key, accounts.hash_secret(code or ""), b"1" * 32)
     file.close()
     assert invited(run, "--names", str(table))["names"] == ["Ada Lovelace", "Françoise"]
     assert well(run("survey", "invited", "exam", "--names", str(table))).splitlines()[1:] == [

@@ -12,9 +12,9 @@ import pytest
 
 import candor_client
 from candor_client import Ledger
-from candor_client.errors import Refused, Unreachable
-from survey_app.accounts import secret_hash
-from survey_app.store import Published, TicketFile, open_tickets
+from candor_client.errors import ServerRefusal, Unreachable
+from survey_app.accounts import hash_secret
+from survey_app.store import PublishedSurvey, TicketFile, open_tickets
 from survey_app.store.sqlite import SqliteStore
 from tests.clock import hurried
 from tests.fixtures import CHEAP, add, check_store
@@ -38,10 +38,10 @@ class Place:
         self.tickets: TicketFile = open_tickets(self.store)
         made = invited_to()
         self.tickets.add_key(made.slug, key(), made.digest)
-        self.published: Published = add(self.store, made, owner=owner.key)
+        self.published: PublishedSurvey = add(self.store, made, owner=owner.key)
 
     def invite(self, *codes: str) -> None:
-        self.tickets.invite("exam", [secret_hash(code) for code in codes])
+        self.tickets.invite("exam", [hash_secret(code) for code in codes])
 
     def ledger(self, name: str) -> Ledger:
         return Ledger(self.folder / f"{name}.json")
@@ -52,7 +52,7 @@ class Place:
 
     @property
     def taken(self) -> int:
-        return self.tickets.count(self.published.survey.digest)[1]
+        return self.tickets.count_invitations(self.published.survey.digest)[1]
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def respond(url: str, ledger: Ledger) -> str:
 
 
 def refusal(url: str, ledger: Ledger) -> str:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ServerRefusal) as refused:
         respond(url, ledger)
     return refused.value.code
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from candor_client import Survey
-from candor_client.report import to_text
+from candor_client.report import to_base64url
 from candor_client.ticket import EXPONENT
-from survey_app.accounts import secret_hash
+from survey_app.accounts import hash_secret
 from survey_app.collect import rate_limit
 from survey_app.invitations import issuing
-from survey_app.invitations.issuing import Desk, of_file, ticket_reply
+from survey_app.invitations.issuing import TicketIssuer, make_file_finder, make_ticket_reply
 from survey_app.invitations.signer import Signer
 from survey_app.problems import Problem
 from survey_app.store import TicketFile, Unavailable, now
@@ -32,14 +32,14 @@ class Office:
         self.survey, self.file = made, TicketFile(folder / "tickets")
         self.file.migrate()
         self.file.add_key("exam", key())
-        self.file.bind(self.file.living("exam")[0], made.digest, made.source, HOME)
-        self.desk = Desk(self.file, of_file(self.file), signer)
+        self.file.bind(self.file.active_keys("exam")[0], made.digest, made.source, HOME)
+        self.desk = TicketIssuer(self.file, make_file_finder(self.file), signer)
 
     def invite(self, *codes: str) -> None:
-        self.file.invite("exam", [secret_hash(code) for code in codes])
+        self.file.invite("exam", [hash_secret(code) for code in codes])
 
     def take(self, code: str | None, body: bytes | None = None, slug: str = "exam") -> bytes:
-        return self.desk.take(slug, code, request_for(self.survey) if body is None else body).result(PATIENCE)
+        return self.desk.issue(slug, code, request_for(self.survey) if body is None else body).result(PATIENCE)
 
     def refusal(self, code: str | None, body: bytes | None = None, slug: str = "exam") -> str:
         with pytest.raises(Problem) as problem:
@@ -67,13 +67,13 @@ def test_the_same_message_is_signed_again_and_no_other(office: Office) -> None:
     assert office.take("one", body) == first
     assert office.refusal("one") == "already_issued"
     assert office.take("one", body) == first
-    assert office.file.count(office.survey.digest) == (2, 1)
+    assert office.file.count_invitations(office.survey.digest) == (2, 1)
 
 
 def test_a_message_is_not_signed_for_whoever_has_no_invitation(office: Office) -> None:
     for code in ("three", "", None, "ONE", "one "):
         assert office.refusal(code) == "not_invited"
-    assert office.file.count(office.survey.digest) == (2, 0)
+    assert office.file.count_invitations(office.survey.digest) == (2, 0)
 
 
 @pytest.mark.parametrize("number", [0, 1, -2, -1, 0.5])
@@ -82,7 +82,7 @@ def test_numbers_whose_signature_everybody_knows_or_that_are_none_are_refused(of
     modulus = key().modulus
     blinded = {-1: modulus - 1, -2: modulus, 0.5: (1 << 3072) - 1}.get(number, int(number))
     assert office.refusal("one", request_for(office.survey, blinded)) == "malformed_request"
-    assert office.file.count(office.survey.digest) == (2, 0), "the invitation is as good as before"
+    assert office.file.count_invitations(office.survey.digest) == (2, 0), "the invitation is as good as before"
 
 
 def test_what_is_no_request_is_refused_before_anything_is_looked_up(office: Office) -> None:
@@ -97,10 +97,10 @@ def test_what_is_no_request_is_refused_before_anything_is_looked_up(office: Offi
         json.dumps(good).replace('"survey"', r'"s\u0075rvey"').encode(),
     ):  # fmt: skip
         with pytest.raises(Problem) as problem:
-            office.desk.take("exam", "one", body)
+            office.desk.issue("exam", "one", body)
         assert problem.value.code == "malformed_request", body
     with pytest.raises(Problem) as problem:
-        office.desk.take("exam", "one", request_for(office.survey) + b" " * 2000)
+        office.desk.issue("exam", "one", request_for(office.survey) + b" " * 2000)
     assert problem.value.code == "too_large"
 
 
@@ -110,10 +110,10 @@ def test_one_definition_of_a_slug_is_signed_for(office: Office) -> None:
     newer = invited_to(1, issuer="https://council.example")
     office.file.add_key("exam", key(1))
     assert office.take("one"), "a key that waits for its definition changes nothing"
-    office.file.bind(office.file.living("exam")[1], newer.digest, newer.source, HOME)
+    office.file.bind(office.file.active_keys("exam")[1], newer.digest, newer.source, HOME)
     assert office.refusal("two") == "wrong_survey"
     assert office.take("one", request_for(newer)), "whoever is invited may answer the next version"
-    assert office.file.private(office.survey.digest) is None, "the earlier key is destroyed"
+    assert office.file.private_key(office.survey.digest) is None, "the earlier key is destroyed"
 
 
 def test_an_invitation_may_be_brought_ten_times_an_hour(office: Office) -> None:
@@ -146,14 +146,14 @@ def test_invented_codes_have_no_definition_parsed_again(office: Office, monkeypa
 
 def test_of_fifty_who_bring_one_invitation_one_gets_a_ticket(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(issuing, "TRIES", "1000/hour")
-    desk = Desk(office.file, of_file(office.file))
+    desk = TicketIssuer(office.file, make_file_finder(office.file))
     start, outcomes, lock = threading.Barrier(50), list[str](), threading.Lock()
 
     def taker() -> None:
         body = request_for(office.survey)
         start.wait()
         try:
-            desk.take("exam", "one", body).result(PATIENCE)
+            desk.issue("exam", "one", body).result(PATIENCE)
             outcome = "signed"
         except Problem as problem:
             outcome = problem.code
@@ -183,7 +183,7 @@ def test_tickets_are_taken_before_the_answers_begin(tmp_path: Path) -> None:
 def test_after_the_end_nothing_is_signed(office: Office) -> None:
     body = request_for(office.survey)
     office.take("one", body)
-    office.file.end(office.survey.digest)
+    office.file.destroy_key(office.survey.digest)
     assert office.refusal("one", body) == "not_found"
 
 
@@ -194,7 +194,7 @@ def test_a_signing_process_that_fails_costs_nobody_their_ticket(tmp_path: Path) 
     with pytest.raises(Unavailable):
         office.take("one", body)
     office.desk.close()
-    office.desk = Desk(office.file, of_file(office.file))
+    office.desk = TicketIssuer(office.file, make_file_finder(office.file))
     assert office.take("one", body)
     office.desk.close()
     office.file.close()
@@ -210,10 +210,10 @@ def test_so_many_wait_and_the_next_is_told(office: Office, monkeypatch: pytest.M
 
 def test_replies_are_a_signature_or_a_problem(office: Office) -> None:
     signature = office.take("one")
-    assert ticket_reply(signature) == (
+    assert make_ticket_reply(signature) == (
         200,
         "application/json",
-        json.dumps({"signature": to_text(signature)}, separators=(",", ":")).encode(),
+        json.dumps({"signature": to_base64url(signature)}, separators=(",", ":")).encode(),
         (),
     )
     for error, status in (
@@ -222,5 +222,5 @@ def test_replies_are_a_signature_or_a_problem(office: Office) -> None:
         (TimeoutError(), 503),
         (KeyError(), 500),
     ):
-        assert ticket_reply(error).status == status
-    assert b"the same message" in ticket_reply(Unavailable("x")).body
+        assert make_ticket_reply(error).status == status
+    assert b"the same message" in make_ticket_reply(Unavailable("x")).body

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from candor_client.report import from_text
+from candor_client.report import from_base64url
 from survey_app.authoring import build
 from survey_app.authoring.invitation_terms import format_modulus
 from survey_app.authoring.publication import publish
 from survey_app.authoring.terms import Terms
 from survey_app.cli import main
-from survey_app.invitations.key_disposal import end_closed
-from survey_app.store import Published, State, StoreError, now
+from survey_app.invitations.key_disposal import destroy_closed_keys
+from survey_app.store import PublishedSurvey, State, StoreError, now
 from tests.definitions import simple
 from tests.fixtures import Installation
 from tests.sign_in import csrf, on_disk, signed_in
@@ -32,7 +32,7 @@ def secrets_of(installation: Installation, number: int = 0) -> list[bytes]:
     assert installation.take("one", body).status_code == 200
     private = key(number).to_bytes()
     pieces = [private[at : at + 16] for at in range(0, len(private), 16)]
-    found = [*pieces, hashlib.sha256(from_text(json.loads(body)["blinded"])).digest()]
+    found = [*pieces, hashlib.sha256(from_base64url(json.loads(body)["blinded"])).digest()]
     assert not missing(installation, found), "they are there while it runs"
     return found
 
@@ -42,8 +42,8 @@ def missing(installation: Installation, found: list[bytes]) -> list[bytes]:
     return [one for one in found if one not in kept]
 
 
-def newest(installation: Installation) -> Published:
-    found = installation.store.newest("exam")
+def newest(installation: Installation) -> PublishedSurvey:
+    found = installation.store.newest_version("exam")
     assert found is not None
     return found
 
@@ -87,12 +87,12 @@ def test_the_key_and_the_hashes_are_in_no_byte_once_a_survey_has_ended(
 
 def test_what_ended_by_its_date_is_destroyed_at_the_next_start(installation: Installation) -> None:
     found = secrets_of(installation)
-    end_closed(installation.tickets, installation.store)
+    destroy_closed_keys(installation.tickets, installation.store)
     assert not missing(installation, found), "it still runs"
     installation.store.clock = lambda: now() + timedelta(days=29)
-    end_closed(installation.tickets, installation.store)
+    destroy_closed_keys(installation.tickets, installation.store)
     assert missing(installation, found) == found
-    assert installation.tickets.count(newest(installation).survey.digest) == (2, 1), (
+    assert installation.tickets.count_invitations(newest(installation).survey.digest) == (2, 1), (
         "who took a ticket is still counted"
     )
 
@@ -100,20 +100,20 @@ def test_what_ended_by_its_date_is_destroyed_at_the_next_start(installation: Ins
 def test_others_keep_their_keys(installation: Installation) -> None:
     found = secrets_of(installation)
     installation.invite(number=1, definition=simple() | {"slug": "other"})
-    other = installation.store.newest("other")
+    other = installation.store.newest_version("other")
     assert other is not None
     installation.store.set_state(other, State.CLOSED)
-    end_closed(installation.tickets, installation.store)
+    destroy_closed_keys(installation.tickets, installation.store)
     assert not missing(installation, found)
-    assert [kept.slug for kept in installation.tickets.living()] == ["exam"]
+    assert [kept.slug for kept in installation.tickets.active_keys()] == ["exam"]
 
 
 def test_publishing_keeps_the_key_first_and_takes_it_away_if_it_came_to_nothing(installation: Installation) -> None:
     published = publish(
         installation.store, installation.tickets, build(YAML), owner=installation.owner.key, make_key=key
     )[0]
-    assert published.invited and published.survey.tickets and published.survey.tickets.key == key().modulus
-    assert [kept.digest for kept in installation.tickets.living()] == [published.survey.digest]
+    assert published.is_by_invitation and published.survey.tickets and published.survey.tickets.key == key().modulus
+    assert [kept.digest for kept in installation.tickets.active_keys()] == [published.survey.digest]
     with pytest.raises(StoreError, match="somebody else"):
         publish(
             installation.store,
@@ -122,9 +122,9 @@ def test_publishing_keeps_the_key_first_and_takes_it_away_if_it_came_to_nothing(
             owner=installation.stranger.key,
             make_key=lambda: key(1),
         )
-    assert [kept.digest for kept in installation.tickets.living()] == [published.survey.digest]
-    end_closed(installation.tickets, installation.store)
-    assert [kept.digest for kept in installation.tickets.living()] == [published.survey.digest]
+    assert [kept.digest for kept in installation.tickets.active_keys()] == [published.survey.digest]
+    destroy_closed_keys(installation.tickets, installation.store)
+    assert [kept.digest for kept in installation.tickets.active_keys()] == [published.survey.digest]
 
 
 def test_an_issuer_s_key_is_for_one_definition(installation: Installation) -> None:
@@ -135,7 +135,7 @@ def test_an_issuer_s_key_is_for_one_definition(installation: Installation) -> No
     for again in (file.replace(b"slug: exam", b"slug: other"), file.replace(b"title: Exam", b"title: Again")):
         with pytest.raises(StoreError, match="the key in this file is that of exam"):
             publish(installation.store, installation.tickets, build(again), owner=installation.owner.key, make_key=key)
-    assert installation.store.newest("other") is None
+    assert installation.store.newest_version("other") is None
 
 
 def test_a_phase_that_has_passed_is_refused_and_closing_comes_after_it(installation: Installation) -> None:
@@ -162,7 +162,7 @@ def test_a_phase_that_has_passed_is_refused_and_closing_comes_after_it(installat
 def test_a_key_that_was_left_without_a_survey_goes_away(installation: Installation) -> None:
     """A crash between the two files leaves the key, never a survey without one."""
     installation.tickets.add_key("exam", key(), "0" * 64)
-    end_closed(installation.tickets, installation.store)
+    destroy_closed_keys(installation.tickets, installation.store)
     assert installation.tickets.slugs() == [] and not missing(installation, [])
 
 
@@ -175,11 +175,11 @@ def test_a_survey_that_is_only_ready_has_its_key(installation: Installation) -> 
         state=State.READY,
         make_key=key,
     )[0]
-    end_closed(installation.tickets, installation.store)
-    assert installation.tickets.private(published.survey.digest) is not None
+    destroy_closed_keys(installation.tickets, installation.store)
+    assert installation.tickets.private_key(published.survey.digest) is not None
     installation.tickets.invite("exam", [b"1" * 32])
     installation.store.set_state(published, State.OPEN)
-    assert installation.tickets.count(published.survey.digest) == (1, 0)
+    assert installation.tickets.count_invitations(published.survey.digest) == (1, 0)
 
 
 def test_a_file_that_cannot_be_written_is_tried_again_later(
@@ -189,9 +189,9 @@ def test_a_file_that_cannot_be_written_is_tried_again_later(
     installation.store.set_state(newest(installation), State.CLOSED)
     Path(f"{installation.tickets.path}.lock").unlink(missing_ok=True)
     Path(f"{installation.tickets.path}.lock").mkdir()
-    end_closed(installation.tickets, installation.store)
+    destroy_closed_keys(installation.tickets, installation.store)
     assert "could not be destroyed yet" in caplog.text
     Path(f"{installation.tickets.path}.lock").rmdir()
     assert not missing(installation, found)
-    end_closed(installation.tickets, installation.store)
+    destroy_closed_keys(installation.tickets, installation.store)
     assert missing(installation, found) == found

@@ -21,11 +21,11 @@ import pytest
 
 import candor_client
 from candor_client import Survey
-from candor_client.report import from_text
-from survey_app.accounts import secret_hash
+from candor_client.report import from_base64url
+from survey_app.accounts import hash_secret
 from survey_app.collect.intake import Intake
 from survey_app.invitations.codes import invite
-from survey_app.invitations.issuing import Desk, of_store
+from survey_app.invitations.issuing import TicketIssuer, make_store_finder
 from survey_app.store import Outcome, TicketFile
 from survey_app.store.sqlite import SqliteStore
 from tests.fixtures import CHEAP, add
@@ -68,8 +68,8 @@ def visit(survey: Survey, codes: list[str], take: Take, send: Send) -> Visitors:
         ticket = blinding.unblind(modulus(survey), survey.digest, take(code, body))
         report = candor_client.randomize(survey, {"cheated": secrets.randbelow(2) == 1}, ticket=ticket)
         send(report.to_json())
-        message = from_text(json.loads(body)["blinded"])
-        people.append((secret_hash(code), hashlib.sha256(message).digest()))
+        message = from_base64url(json.loads(body)["blinded"])
+        people.append((hash_secret(code), hashlib.sha256(message).digest()))
         reports.append(report.id)
     return Visitors(people, reports)
 
@@ -108,7 +108,7 @@ def go(collector: Server, issuer: Server, survey: Survey, codes: list[str]) -> V
     with by_http(issuer, f"{api}/tickets") as ask, by_http(collector, f"{api}/reports") as send:
 
         def take(code: str, body: bytes) -> bytes:
-            return from_text(json.loads(ask(body, {"Candor-Invitation": code}))["signature"])
+            return from_base64url(json.loads(ask(body, {"Candor-Invitation": code}))["signature"])
 
         return visit(survey, codes, take, lambda body: send(body, {}))
 
@@ -118,12 +118,12 @@ def without_http(folder: Path, file: TicketFile) -> Iterator[Visitors]:
     """Everybody at the desk and the intake, in this process, which goes on while the attacker looks."""
     store, survey = publish(folder, file)
     codes = invite(file, survey.slug, PEOPLE)
-    desk, intake = Desk(file, of_store(store)), Intake(store, "off")
+    desk, intake = TicketIssuer(file, make_store_finder(store)), Intake(store, "off")
 
     def send(body: bytes) -> None:
-        assert intake.take(survey.slug, body).result(PATIENCE) is Outcome.STORED
+        assert intake.accept(survey.slug, body).result(PATIENCE) is Outcome.STORED
 
-    yield visit(survey, codes, lambda code, body: desk.take(survey.slug, code, body).result(PATIENCE), send)
+    yield visit(survey, codes, lambda code, body: desk.issue(survey.slug, code, body).result(PATIENCE), send)
     desk.close()
     intake.close()
     store.close()
@@ -157,7 +157,7 @@ def test_nothing_links_after_a_server_was_killed_nor_after_it_came_back(tmp_path
         server.start()
         assert server.stop() == 0
         assert not visitors.look(tmp_path).links, "at rest"
-    assert file.count(survey.digest) == (PEOPLE, PEOPLE)
+    assert file.count_invitations(survey.digest) == (PEOPLE, PEOPLE)
     kept = file.path.read_bytes() + Path(f"{file.path}-journal").read_bytes()
     others = store.path.read_bytes() + (tmp_path / "log").read_bytes()
     assert not [report for report in visitors.reports if report in kept]
@@ -201,7 +201,7 @@ def test_nothing_links_on_a_full_disk(tmp_path: Path) -> None:
         server.kill()
         (place / "ballast").unlink(missing_ok=True)
         assert not visitors.look(place).links
-        assert file.count(survey.digest) == (PEOPLE + 1, PEOPLE), "who got no ticket is not marked"
+        assert file.count_invitations(survey.digest) == (PEOPLE + 1, PEOPLE), "who got no ticket is not marked"
         file.close()
         store.close()
 
@@ -216,7 +216,7 @@ def test_nothing_links_where_another_server_issues_even_if_both_files_meet(tmp_p
     issuer_file.add_key("exam", key())
     issuer.start()
     store, survey = publish(here, TicketFile(here / "candor.db-tickets"), issuer=f"http://127.0.0.1:{issuer.port}")
-    issuer_file.bind(issuer_file.living("exam")[0], survey.digest, survey.source, "http://127.0.0.1/s/exam")
+    issuer_file.bind(issuer_file.active_keys("exam")[0], survey.digest, survey.source, "http://127.0.0.1/s/exam")
     codes = invite(issuer_file, survey.slug, PEOPLE)
     collector = Server(here / "candor.db", 1)
     collector.start()
@@ -224,7 +224,7 @@ def test_nothing_links_where_another_server_issues_even_if_both_files_meet(tmp_p
     for server in (collector, issuer):
         server.kill()
     assert not visitors.look(here, there).links
-    assert issuer_file.count(survey.digest) == (PEOPLE, PEOPLE)
+    assert issuer_file.count_invitations(survey.digest) == (PEOPLE, PEOPLE)
     seen = b"".join(path.read_bytes() for path in here.iterdir())
     assert not [part for known in visitors.people for part in known if part in seen], "the collector sees no invitation"
     store.close()

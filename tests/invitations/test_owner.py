@@ -15,7 +15,7 @@ import pytest
 
 import candor_client
 import candor_client.report
-from survey_app.store import Published, State, StoreError, Submission, now
+from survey_app.store import PublishedSurvey, State, StoreError, Submission, now
 from survey_app.store.records import Hold
 from tests.definitions import choice, define, field, subset
 from tests.fixtures import TOKEN, Installation, made
@@ -33,16 +33,16 @@ def rows(installation: Installation) -> Counter[str]:
     return Counter(line for line in reply.text.splitlines() if '"bits"' in line)
 
 
-def send(installation: Installation, published: Published, bits: bytes, count: int = 1) -> None:
+def send(installation: Installation, published: PublishedSurvey, bits: bytes, count: int = 1) -> None:
     """Store reports of devices that hold a ticket; what the intake checks of them is not the question here."""
     sent = [Submission(published.key, secrets.token_bytes(16), bits) for _ in range(count)]
     installation.store.write(sent.copy)
 
 
-def linked(installation: Installation, published: Published, *, pause: timedelta = timedelta(0)) -> int:
+def linked(installation: Installation, published: PublishedSurvey, *, pause: timedelta = timedelta(0)) -> int:
     """Return how many people the owner gave the right row, all of them having come and the date having passed."""
     own, people = made(published, help="option 0").bits, [made(published, help="option 1").bits for _ in range(PEOPLE)]
-    texts = {bits: candor_client.report.to_text(bits) for bits in (own, *people)}
+    texts = {bits: candor_client.report.to_base64url(bits) for bits in (own, *people)}
     begun, guesses = now(), dict[int, str]()
     for person, bits in enumerate(people):
         installation.store.clock = lambda moment=begun + person * pause: moment  # type: ignore[misc]
@@ -62,13 +62,13 @@ def linked(installation: Installation, published: Published, *, pause: timedelta
 
 
 @pytest.fixture
-def published(installation: Installation) -> Published:
+def published(installation: Installation) -> PublishedSurvey:
     return installation.invite(definition=WIDE)
 
 
 @pytest.mark.parametrize("pause", [timedelta(0), DAY], ids=["at once", "one person mailed a day"])
 def test_an_owner_with_invitations_of_her_own_links_nobody(
-    installation: Installation, published: Published, pause: timedelta
+    installation: Installation, published: PublishedSurvey, pause: timedelta
 ) -> None:
     assert linked(installation, published, pause=pause) < 9
 
@@ -80,7 +80,7 @@ def test_the_same_attempt_names_everybody_where_reports_are_shown_in_steps(insta
 
 
 def test_closing_by_hand_after_one_taker_shows_nothing_before_the_date(
-    installation: Installation, published: Published
+    installation: Installation, published: PublishedSurvey
 ) -> None:
     send(installation, published, made(published, help="option 1").bits)
     send(installation, published, made(published, help="option 0").bits, OWN)
@@ -94,7 +94,9 @@ def test_closing_by_hand_after_one_taker_shows_nothing_before_the_date(
     assert installation.results()["reports"] == 1 + OWN == sum(rows(installation).values())
 
 
-def test_a_version_replaced_after_one_taker_is_never_shown(installation: Installation, published: Published) -> None:
+def test_a_version_replaced_after_one_taker_is_never_shown(
+    installation: Installation, published: PublishedSurvey
+) -> None:
     send(installation, published, made(published, help="option 1").bits)
     send(installation, published, made(published, help="option 0").bits, OWN)
     again = invited_to(1, definition=WIDE | {"title": "Second"})
@@ -104,12 +106,12 @@ def test_a_version_replaced_after_one_taker_is_never_shown(installation: Install
     old = installation.store.version("exam", published.survey.digest)
     assert old is not None and (old.state, old.hold) == (State.CLOSED, Hold.FOREVER)
     assert installation.store.snapshot(old).reports == 0
-    with installation.store.shown(old) as (tally, left):
+    with installation.store.open_snapshot(old) as (tally, left):
         assert (tally.reports, list(left)) == (0, [])
 
 
 def test_the_date_is_set_before_the_first_ticket_and_only_moves_later(
-    installation: Installation, published: Published
+    installation: Installation, published: PublishedSurvey
 ) -> None:
     closes = published.terms.closes
     assert closes is not None and timedelta(days=27, hours=23) < closes - now() <= 28 * DAY
@@ -117,12 +119,14 @@ def test_the_date_is_set_before_the_first_ticket_and_only_moves_later(
         with pytest.raises(StoreError, match="only be moved later"):
             installation.store.set_terms(published, replace(published.terms, closes=other))
     later = installation.store.set_terms(published, replace(published.terms, closes=closes + DAY))
-    assert later.shown_from == closes + DAY
+    assert later.release_date == closes + DAY
     with pytest.raises(StoreError, match="at least a day"):
         installation.publish(invited_to(1, definition=WIDE | {"slug": "soon"}), closes=now() + DAY / 2)
 
 
-def test_fewer_than_a_step_are_not_shown_at_the_date_either(installation: Installation, published: Published) -> None:
+def test_fewer_than_a_step_are_not_shown_at_the_date_either(
+    installation: Installation, published: PublishedSurvey
+) -> None:
     send(installation, published, made(published, help="option 1").bits, 19)
     installation.store.clock = lambda: now() + 60 * DAY
     assert installation.results()["reports"] == 0 and not rows(installation)

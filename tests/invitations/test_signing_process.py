@@ -66,7 +66,7 @@ def test_a_fault_in_one_half_never_leaves(broken: str) -> None:
     def faulty(base: int, exponent: int, modulus: int) -> int:
         return pow(base, exponent, modulus) ^ (modulus == prime)
 
-    with pytest.raises(signing_process.Fault):
+    with pytest.raises(signing_process.SigningFault):
         signing_process.sign(*key(), 4711, power=faulty)
 
 

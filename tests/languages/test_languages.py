@@ -5,9 +5,9 @@ import string
 
 import pytest
 
-from survey_app.languages import LANGUAGES, Words, sections
+from survey_app.languages import LANGUAGES, Words, load_strings
 
-STRINGS = [(section, key, texts) for section, keys in sections().items() for key, texts in keys.items()]
+STRINGS = [(section, key, texts) for section, keys in load_strings().items() for key, texts in keys.items()]
 
 
 def blanks(text: str) -> set[str]:

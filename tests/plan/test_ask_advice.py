@@ -9,8 +9,8 @@ import pytest
 from benchmarks.design import MIXED
 from survey_app.authoring.ask import Ask
 from survey_app.languages.plain_text import WIDTH
-from survey_app.plan.ask_advice import Choice, saving
-from survey_app.plan.plan_text import survey_page
+from survey_app.plan.ask_advice import AskRecommendation, format_saving
+from survey_app.plan.plan_text import render_survey_plan
 from survey_app.plan.report_variance import Target
 from survey_app.plan.survey_plan import SurveyPlan, plan_survey
 from survey_app.plan.target import Settings
@@ -27,7 +27,7 @@ def planned(
     return plan_survey(json.dumps(said).encode(), settings, json_file=True)
 
 
-def chosen(*wanted: Any, **more: Any) -> Choice:
+def chosen(*wanted: Any, **more: Any) -> AskRecommendation:
     choice = planned(*wanted, **more).choice
     assert choice is not None
     return choice
@@ -45,8 +45,8 @@ def test_respondents_of_six_mixed_questions(ask: str, epsilon: int, split: int, 
     plan = planned(MIXED, epsilon, ask=ask)
     ways = {way.ask: way for way in plan.ways}
     assert (ways[Ask.ALL].respondents, ways[Ask.AUTO].respondents) == (split, best)
-    assert saving(ways[Ask.AUTO], plan.ways) == f"{times} times fewer"
-    page = survey_page(plan)
+    assert format_saving(ways[Ask.AUTO], plan.ways) == f"{times} times fewer"
+    page = render_survey_plan(plan)
     assert [f"{split:,}" in page, f"{best:,}" in page, f"{times} times fewer" in page] == [True] * 3
     assert max(map(len, page.splitlines())) <= WIDTH
 
@@ -63,7 +63,7 @@ def test_respondents_of_six_yes_or_no_questions(epsilon: int, one: int, best: in
 
 
 def test_blocks_are_recommended_with_what_they_save_and_what_they_cost() -> None:
-    assert chosen(MIXED, 2) == Choice(
+    assert chosen(MIXED, 2) == AskRecommendation(
         Ask.AUTO,
         "4,824 respondents for ±5% everywhere (a follow-up: of all people, not of those who see it), not 56,099: 11.6 "
         "times fewer. Each device answers one of 6 blocks, so that answers of two blocks can be compared, but not "
@@ -72,7 +72,7 @@ def test_blocks_are_recommended_with_what_they_save_and_what_they_cost() -> None
 
 
 def test_no_part_where_the_best_is_one_block() -> None:
-    assert chosen(yes_no(3), 4) == Choice(
+    assert chosen(yes_no(3), 4) == AskRecommendation(
         Ask.AUTO,
         "here they are one block: every device answers everything, randomized together, with 2.68 times fewer "
         "respondents, and everything can be crossed",
@@ -83,7 +83,7 @@ def test_no_part_where_it_saves_less_than_a_tenth() -> None:
     """A coin asks for its share of ε and of the respondents, whatever is done about the other question."""
     coin, free = yes_no(2)
     choice = chosen([{**coin, "design": "coin"}, free], 2.2)
-    assert choice == Choice(
+    assert choice == AskRecommendation(
         Ask.ALL,
         "respondents for ±5% everywhere are 1,860 with the best blocks and 1,399 with everything split: too few are "
         "saved, since answers of two blocks cannot be combined",
@@ -92,12 +92,12 @@ def test_no_part_where_it_saves_less_than_a_tenth() -> None:
 
 def test_no_part_where_a_block_would_be_a_handful() -> None:
     plan = planned(yes_no(12), 1, respondents=1000)
-    assert plan.choice == Choice(
+    assert plan.choice == AskRecommendation(
         "",
         "of 1,000 respondents only about 83 would be asked q4, and a block should have 100: ask at least 1,201 people, "
         "or fewer questions. Everything split would be less precise still",
     )
-    assert "no part is recommended yet: of 1,000" in survey_page(plan)
+    assert "no part is recommended yet: of 1,000" in render_survey_plan(plan)
     assert chosen(yes_no(12), 1, respondents=1201).ask == "auto"
     assert chosen(yes_no(12), 1, respondents=1200).ask == ""
 
@@ -116,7 +116,7 @@ def test_a_way_that_cannot_be_gone_is_told_with_its_reason() -> None:
     plan = planned(own, 1, ask="one")
     assert [way.ask for way in plan.ways] == ["one", "auto"]
     assert [one.ask for one in plan.refused] == ["all"]
-    assert "not possible: everything split (ask: all): " in survey_page(plan)
+    assert "not possible: everything split (ask: all): " in render_survey_plan(plan)
     pair = [{**yes_no(2)[0], "epsilon": "1"}, yes_no(2)[1]]
     stuck = planned(pair, 3, joint=[["q0", "q1"]])
     assert stuck.choice is not None

@@ -10,9 +10,9 @@ import pytest
 
 from survey_app.authoring import build
 from survey_app.kinds.assumptions import Guess
-from survey_app.plan.crosstab_plan import Cross
-from survey_app.plan.estimands import estimands, make_field
-from survey_app.plan.plan_text import survey_page
+from survey_app.plan.crosstab_plan import CrosstabPlan
+from survey_app.plan.estimands import list_estimands, make_field
+from survey_app.plan.plan_text import render_survey_plan
 from survey_app.plan.question_plan import make_question
 from survey_app.plan.survey_plan import plan_survey
 from tests.published_plans import Z, printed, total, two_choices, yes
@@ -30,12 +30,12 @@ def test_ten_choices_of_which_one_is_asked() -> None:
     found = []
     for answered in (10, 1):
         made = make_field((make_question("choice", options=5),), Decimal(4) / answered)
-        (figure,) = estimands(made, made.questions[0], Guess(), asked=answered / 10)
+        (figure,) = list_estimands(made, made.questions[0], Guess(), asked_share=answered / 10)
         found.append(total(figure.spread))
     assert found == [printed("15.8"), printed("1.91")]
 
 
-def crossed(*size: Any, **more: Any) -> Cross:
+def crossed(*size: Any, **more: Any) -> CrosstabPlan:
     (found,) = plan_survey(two_choices(*size, **more), json_file=True).crosses
     return found
 
@@ -79,7 +79,7 @@ def test_questions_of_two_blocks_are_never_crossed() -> None:
     assert merged.joint.cell is not None and merged.separate.cell is None, "apart is really apart"
     assert merged.separate == crossed(2, 2, "3", ask="one").separate
     assert merged.price is not None and merged.price < 1
-    page = survey_page(plan_survey(two_choices(2, 2, "3", ask="auto"), json_file=True))
+    page = render_survey_plan(plan_survey(two_choices(2, 2, "3", ask="auto"), json_file=True))
     assert "a + b, together (as written)" in page and "apart (as written)" not in page
 
 
@@ -104,7 +104,7 @@ def test_the_price_of_a_wished_pair_is_told(first: str, second: str, prices: tup
         gift = f"costs nothing, {price} of the respondents that they need apart: a gift"
         cost = f"{price} times the respondents that they need apart"
         assert pair.price_text == (gift if float(price) < 1 else cost)
-        assert f"price: a + b together: {pair.price_text}" in survey_page(plan)
+        assert f"price: a + b together: {pair.price_text}" in render_survey_plan(plan)
 
 
 def test_questions_with_an_epsilon_of_their_own_have_no_price() -> None:
@@ -138,5 +138,5 @@ def test_a_follow_up_is_crossed_with_its_question() -> None:
     assert pair.cells == 4
     assert pair.share == pytest.approx(0.1), "whoever answers the follow-up has said yes"
     survey = build(json.dumps(said).encode(), json_file=True).survey
-    tau, asked = 4 / (math.exp(2) - 1), float(survey.part(survey.fields[0]))
+    tau, asked = 4 / (math.exp(2) - 1), float(survey.answer_probability(survey.fields[0]))
     assert asked * times_n(pair.joint.cell) == pytest.approx((0.1 + tau / 4) * (0.9 + 3 * tau / 4), rel=1e-6)

@@ -10,7 +10,7 @@ from tests.published_plans import LN3, yes
 
 
 def test_the_table_for_people() -> None:
-    rows = epsilon_guide.table()
+    rows = epsilon_guide.list_levels()
     assert [row.rare for row in rows] == [292, 24_372, 5_951, 4_902, 2_213, 1_405, 631, 409]
     assert [row.usual for row in rows] == [246, 6_266, 1_661, 1_399, 727, 524, 331, 276]
     assert [row.shown for row in rows] == [None, 12_345, 2_935, 2_399, 1_025, 612, 214, 95]

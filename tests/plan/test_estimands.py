@@ -17,7 +17,7 @@ from survey_app.figures import Floats
 from survey_app.kinds.assumptions import Guess
 from survey_app.kinds.number import FINEST, spread_numbers
 from survey_app.plan.assumed_people import draw_people
-from survey_app.plan.forecast import asked
+from survey_app.plan.forecast import find_planned_question
 from survey_app.plan.question_plan import make_question
 from survey_app.plan.report_variance import RESPONDENTS, standard_error
 from tests.published_plans import ROOT
@@ -98,7 +98,7 @@ def simulated(survey: Survey, runs: int, each: int) -> dict[tuple[str, str], Flo
         counts = bits[:, start : start + place.mechanism.width].astype(float)
         start += place.mechanism.width
         for question in place.questions:
-            for figure in asked(survey, question.id, Guess()).estimands:
+            for figure in find_planned_question(survey, question.id, Guess()).estimands:
                 found[question.id, figure.name] = estimates(place, question, figure.name, counts, n)
     return found
 
@@ -129,7 +129,7 @@ def test_simulated_surveys_are_as_uncertain_as_planned(top: str, runs: int, each
     found = simulated(survey, runs, each)
     assert {place.mechanism.kind for place in survey.fields} == {"flip", "subset", "drawn", "geometric"}
     for (name, figure), values in found.items():
-        one = next(known for known in asked(survey, name, Guess()).estimands if known.name == figure)
+        one = next(known for known in find_planned_question(survey, name, Guess()).estimands if known.name == figure)
         assert agrees(values, standard_error(one.spread, each), one.planned), (name, figure)
         for factor in (0.55, 1.8):
             wrong = factor * standard_error(one.spread, each) ** 2
@@ -144,7 +144,7 @@ def test_about_the_respondents_alone_only_the_coins_count() -> None:
     rows = np.concatenate(list(devices.reports(survey, fixed, rng)))
     ones = np.unpackbits(rows, axis=1)[:, 0].reshape(runs, each).sum(axis=1).astype(float)
     values = estimates(survey.fields[0], survey.questions[0], "yes", ones[:, None], np.full(runs, float(each)))
-    (figure,) = asked(survey, "a", Guess()).estimands
+    (figure,) = find_planned_question(survey, "a", Guess()).estimands
     assert agrees(values, standard_error(figure.spread, each, RESPONDENTS), 0.2)
     assert not agrees(values, standard_error(figure.spread, each), 0.2)
 
@@ -164,6 +164,6 @@ def test_numbers_are_guessed_as_they_are_simulated() -> None:
 
 def test_those_who_are_not_shown_a_question_do_not_answer_it() -> None:
     survey = build((ROOT / "tests" / "campus.yaml").read_bytes()).survey
-    (figure,) = asked(survey, "why", Guess()).estimands
+    (figure,) = find_planned_question(survey, "why", Guess()).estimands
     assert figure.planned == pytest.approx(0.2 / 2)
-    assert asked(survey, "help", Guess()).estimands[0].planned == pytest.approx(0.9 / 3)
+    assert find_planned_question(survey, "help", Guess()).estimands[0].planned == pytest.approx(0.9 / 3)

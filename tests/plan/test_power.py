@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binom
 
 from survey_app.authoring import mechanism_choice
-from survey_app.estimate.intervals import guarded
+from survey_app.estimate.intervals import guarded_clopper_pearson
 from survey_app.plan import central_model, power
 from survey_app.plan.report_variance import Target
 from tests.published_plans import LN3, Z, total, yes
@@ -27,7 +27,7 @@ def test_two_groups(epsilon: str | Decimal, n: int) -> None:
 
 def told_apart(epsilon: str | Decimal, shares: tuple[float, float], n: int, runs: int) -> float:
     """How often a test of two simulated groups finds them to differ, at 5%."""
-    made, rng = mechanism_choice.flip(Decimal(epsilon)), np.random.default_rng()
+    made, rng = mechanism_choice.make_flip(Decimal(epsilon)), np.random.default_rng()
     p, q = float(made.p), float(made.q)
     reported = np.stack([rng.binomial(n, q + share * (p - q), runs) / n for share in shares])
     values = (reported - q) / (p - q)
@@ -65,15 +65,15 @@ def test_a_group_can_be_too_small_for_any_difference() -> None:
 
 @pytest.mark.parametrize(("epsilon", "share", "n"), [("1", 0.2, 150), ("3", 0.05, 265), ("4", 0.05, 136)])
 def test_the_exact_power_is_that_of_the_interval_of_the_results(epsilon: str, share: float, n: int) -> None:
-    made = mechanism_choice.flip(Decimal(epsilon))
+    made = mechanism_choice.make_flip(Decimal(epsilon))
     chances = binom.pmf(np.arange(n + 1), n, float(made.q) + share * float(made.p - made.q))
-    shown = [guarded(y, n, made.p, made.q, 0.05).low > 0 for y in range(n + 1)]
+    shown = [guarded_clopper_pearson(y, n, made.p, made.q, 0.05).low > 0 for y in range(n + 1)]
     assert power.exact_positive_power(made.p, made.q, share, n) == pytest.approx(float(chances @ shown), abs=1e-9)
 
 
 @pytest.mark.parametrize("epsilon", ["1", "3", "4"])
 def test_from_the_exact_number_on_the_power_suffices(epsilon: str) -> None:
-    made = mechanism_choice.flip(Decimal(epsilon))
+    made = mechanism_choice.make_flip(Decimal(epsilon))
     n = power.exact_positive_respondents(made.p, made.q, 0.05)
     assert power.exact_positive_power(made.p, made.q, 0.05, n - 1) < 0.8
     assert all(power.exact_positive_power(made.p, made.q, 0.05, more) >= 0.8 for more in range(n, 2 * n, 3))

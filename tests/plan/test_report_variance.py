@@ -11,10 +11,10 @@ from scipy.stats import binom
 
 from candor_client.definition import Field
 from survey_app.authoring import mechanism_choice
-from survey_app.estimate.intervals import guarded
+from survey_app.estimate.intervals import guarded_clopper_pearson
 from survey_app.kinds.assumptions import Guess, PlanError
 from survey_app.plan import central_model
-from survey_app.plan.estimands import estimands
+from survey_app.plan.estimands import list_estimands
 from survey_app.plan.question_plan import make_question
 from survey_app.plan.report_variance import (
     POPULATION,
@@ -76,13 +76,13 @@ def test_errors_of_the_local_and_the_central_model(
 
 
 def test_the_coin_of_the_lecture() -> None:
-    coin = mechanism_choice.design(Fraction(3, 4), Fraction(1, 4))
-    (figure,) = estimands(Field((make_question("yes_no"),), coin, 1, ""), make_question("yes_no"), Guess())
+    coin = mechanism_choice.make_classic_flip(Fraction(3, 4), Fraction(1, 4))
+    (figure,) = list_estimands(Field((make_question("yes_no"),), coin, 1, ""), make_question("yes_no"), Guess())
     assert figure.planned == 0.2
     assert standard_error(figure.spread, 100) == printed("0.09539")
     assert standard_error(figure.spread, 100, RESPONDENTS) == printed("0.08660")
     assert figure.spread.design_effect == printed("5.7")
-    assert figure.at(0.05).design_effect == printed("16.8")
+    assert figure.spread_at(0.05).design_effect == printed("16.8")
 
 
 def test_a_finite_population_lies_between_many_people_and_the_respondents_alone() -> None:
@@ -99,8 +99,8 @@ SPREADS = st.builds(
     Spread,
     people=st.floats(0.001, 1),
     coins=st.floats(0, 1000),
-    asked=st.floats(0.01, 1),
-    added=st.sampled_from([0.0, 8.0, 1000.0]),
+    asked_share=st.floats(0.01, 1),
+    curator_noise=st.sampled_from([0.0, 8.0, 1000.0]),
 )
 
 
@@ -126,9 +126,9 @@ def test_respondents_are_the_fewest_that_reach_a_margin(
 def test_planned_margins_are_those_of_the_results() -> None:
     """z standard errors, beside the mean half-width of guarded Clopper–Pearson by enumeration: 0 to 3% more at 1000."""
     for epsilon, share in (("0.5", 0.5), ("1", 0.2), ("1", 0.5), ("3", 0.2)):
-        made = mechanism_choice.flip(Decimal(epsilon))
+        made = mechanism_choice.make_flip(Decimal(epsilon))
         weights = binom.pmf(np.arange(1001), 1000, float(made.q) + share * float(made.p - made.q))
-        intervals = [guarded(y, 1000, made.p, made.q, 0.05) for y in range(1001)]
+        intervals = [guarded_clopper_pearson(y, 1000, made.p, made.q, 0.05) for y in range(1001)]
         width = sum(weight * (one.high - one.low) / 2 for weight, one in zip(weights, intervals, strict=True))
         planned = margin(yes(epsilon)(share), 1000)
         assert planned < width < 1.03 * planned

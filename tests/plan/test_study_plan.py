@@ -9,17 +9,17 @@ import pytest
 from click.testing import CliRunner
 from scipy.special import ndtr
 
-from survey_app.assure.simulation.trial import tally
+from survey_app.assure.simulation.trial import simulate_tally
 from survey_app.authoring import build
 from survey_app.cli import main
 from survey_app.estimate.intervals import Options
 from survey_app.kinds.assumptions import Guess, PlanError
-from survey_app.plan.forecast import asked
+from survey_app.plan.forecast import find_planned_question
 from survey_app.plan.report_variance import Target, standard_error, z_score
-from survey_app.plan.study_plan import split
+from survey_app.plan.study_plan import split_respondents
 from survey_app.plan.survey_plan import SurveyPlan, plan_survey
 from survey_app.plan.target import Settings
-from survey_app.results.group_document import study_document
+from survey_app.results.group_document import make_study
 
 HEAD = """slug: exam
 title: Exam honesty
@@ -36,11 +36,11 @@ def plan(text: str, respondents: int = 4000, **more: float) -> SurveyPlan:
 
 
 def test_respondents_are_split_by_size_and_none_is_lost() -> None:
-    assert split(1000, [6000, 3000, 1000], 3) == [600, 300, 100]
-    assert split(10, None, 3) == [4, 3, 3]
-    assert split(7, [1, 1, 1000], 3) == [0, 0, 7]
+    assert split_respondents(1000, [6000, 3000, 1000], 3) == [600, 300, 100]
+    assert split_respondents(10, None, 3) == [4, 3, 3]
+    assert split_respondents(7, [1, 1, 1000], 3) == [0, 0, 7]
     for respondents in range(200):
-        parts = split(respondents, [5, 3, 1, 1], 4)
+        parts = split_respondents(respondents, [5, 3, 1, 1], 4)
         assert sum(parts) == respondents
         assert all(abs(part - respondents * size / 10) < 1 for part, size in zip(parts, [5, 3, 1, 1], strict=True))
 
@@ -79,8 +79,8 @@ def test_the_difference_of_two_groups_has_the_variances_of_both_and_is_told_with
     assert (apart.of, apart.to, apart.power) == ("c", "North", 0.9)
     assert apart.margins == [math.hypot(north.margins[0], least.margins[0])]
     (told,) = apart.told
-    one = asked(build(HEAD.encode()).survey, "cheated", Guess()).estimands[0]
-    error = math.hypot(standard_error(one.at(0.2), 2400), standard_error(one.at(0.2 + (told or 0)), 400))
+    one = find_planned_question(build(HEAD.encode()).survey, "cheated", Guess()).estimands[0]
+    error = math.hypot(standard_error(one.spread_at(0.2), 2400), standard_error(one.spread_at(0.2 + (told or 0)), 400))
     assert float(ndtr((told or 0) / error - z_score(0.95))) == pytest.approx(0.9)
     hopeless = plan(BARE.replace("epsilon: 1", "epsilon: 0.1"), 60).study
     assert hopeless is not None
@@ -97,8 +97,8 @@ def test_the_margins_of_the_total_and_the_difference_are_about_the_half_widths_t
         members = []
         for survey, group in zip(built.surveys, found.study.groups, strict=True):
             said = {"cheated": (rng.random(group.respondents) < 0.2).astype(np.int64)}
-            members.append((survey, tally(survey, said, group.respondents, rng)))
-        document = study_document(members, built.sizes or (), Options())
+            members.append((survey, simulate_tally(survey, said, group.respondents, rng)))
+        document = make_study(members, built.sizes or (), Options())
         assert document.total
         assert (document.differences[1].of, document.differences[1].to) == ("c", "North")
         for kept, parts in ((widths, document.total.questions), (apart, document.differences[1].questions)):

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from survey_app.authoring import build
-from survey_app.authoring.yaml_source import read
+from survey_app.authoring.yaml_source import parse_source
 from survey_app.kinds.assumptions import Guess, PlanError
 from survey_app.plan.report_variance import Target
 from survey_app.plan.survey_plan import SurveyPlan, plan_survey
 from survey_app.plan.target import Settings
-from survey_app.plan.variants import variant
+from survey_app.plan.variants import build_variant
 from tests.published_plans import ROOT, two_choices
 
 
@@ -168,7 +168,7 @@ def test_what_cannot_be_crossed_is_refused(names: tuple[str, ...], said: str) ->
 
 def test_a_variant_changes_nothing_else() -> None:
     source = (ROOT / "tests" / "campus.yaml").read_bytes()
-    same = variant(read(source), joint=[["help", "fair"]])
+    same = build_variant(parse_source(source), joint=[["help", "fair"]])
     assert same is not None
     assert same.survey.source == build(source).survey.source
-    assert variant(read(source), joint=[["help", "nobody"]]) is None
+    assert build_variant(parse_source(source), joint=[["help", "nobody"]]) is None

@@ -18,9 +18,9 @@ from candor_client.definition import Survey
 from survey_app.assure.simulation.devices import reports
 from survey_app.plan.assumed_people import draw_people
 from survey_app.results.bit_meanings import field_bits
-from survey_app.results.csv_table import csv_text, results_table
-from survey_app.results.export import csv_chunks
-from survey_app.results.spss import write_statistics
+from survey_app.results.csv_table import format_csv, results_table
+from survey_app.results.export import write_csv_chunks
+from survey_app.results.spss import write_statistics_file
 from survey_app.results.survey_document import Line, results, table_rows
 from survey_app.tally import Bits, Tally, add_bits
 from tests.definitions import (
@@ -135,7 +135,7 @@ def in_r(script: Path, *files: Path) -> subprocess.CompletedProcess[str]:
 
 def exported(parsed: Survey, rows: Bits, tmp_path: Path) -> Path:
     file = tmp_path / "exam.csv"
-    file.write_bytes(b"".join(csv_chunks(parsed, [rows])))
+    file.write_bytes(b"".join(write_csv_chunks(parsed, [rows])))
     (tmp_path / "exam.csv.definition.json").write_bytes(parsed.source)
     return file
 
@@ -157,7 +157,7 @@ def test_the_r_script_comes_to_the_estimates_and_intervals_of_the_page(ask: bool
     rows, tally = filled(parsed)
     document = results(parsed, tally)
     table = tmp_path / "results.csv"
-    table.write_text(csv_text(results_table(parsed, document)), encoding="utf-8", newline="")
+    table.write_text(format_csv(results_table(parsed, document)), encoding="utf-8", newline="")
     done = in_r(REANALYSIS, exported(parsed, rows, tmp_path), table)
     assert done.returncode == 0, done.stderr
     lines = {(name, line.name): line for which, name, line in table_rows(document.parts) if which == "estimates"}
@@ -178,7 +178,7 @@ def test_the_r_script_refuses_other_results_and_says_what_rrreg_would(tmp_path: 
     rows, tally = filled(parsed)
     document = results(parsed, tally)
     table, bits = tmp_path / "results.csv", exported(parsed, rows, tmp_path)
-    text = csv_text(results_table(parsed, document))
+    text = format_csv(results_table(parsed, document))
     (yes,) = (line for _, _, line in table_rows(document.parts) if line.name == "yes")
     table.write_text(text.replace(str(yes.high), str(yes.high + 2e-6)), encoding="utf-8", newline="")
     done = in_r(REANALYSIS, bits, table)
@@ -195,7 +195,7 @@ def tabled(ask: bool, folder: Path) -> tuple[Path, dict[str, float]]:
     _, tally = filled(parsed)
     document = results(parsed, tally)
     file = folder / "exam-results.csv"
-    file.write_text(csv_text(results_table(parsed, document)), encoding="utf-8", newline="")
+    file.write_text(format_csv(results_table(parsed, document)), encoding="utf-8", newline="")
     lines = table_rows(document.parts)
     found = {f"{name} {which} {line.name}": line.unbiased for which, name, line in lines if line.reported is not None}
     return file, {name: value for name, value in found.items() if value is not None}
@@ -226,8 +226,8 @@ def test_the_pyreadstat_script_needs_the_file_alone(
     rows, tally = filled(parsed)
     file = tmp_path / f"exam{kind}"
     with file.open("wb") as target:
-        write_statistics(parsed, len(rows), [rows], kind, target)
-    columns = {bit.variable: bit.column for one in field_bits(parsed) for bit in one.all}
+        write_statistics_file(parsed, len(rows), [rows], kind, target)
+    columns = {bit.variable: bit.column for one in field_bits(parsed) for bit in one.all_bits}
     found = in_python(PYREADSTAT, file, monkeypatch)
     wanted = on_the_page(parsed, tally)
     del wanted["spend"]  # a mean, of scores

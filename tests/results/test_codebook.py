@@ -6,18 +6,18 @@ from pathlib import Path
 from candor_client.definition import Survey
 from candor_client.description import NO_ANSWER
 from survey_app.authoring import build_file
-from survey_app.channels.posterior import total
-from survey_app.languages.markup import Heading, Table, markdown
-from survey_app.languages.numbers import epsilon
-from survey_app.results.bit_meanings import field_bits, integers, stored_bits
-from survey_app.results.codebook import codebook
+from survey_app.channels.posterior import total_epsilon
+from survey_app.languages.markup import Heading, Table, render_markdown
+from survey_app.languages.numbers import format_epsilon
+from survey_app.results.bit_meanings import field_bits, format_integers, stored_bits
+from survey_app.results.codebook import make_codebook
 from tests.definitions import COIN, choice, define, field, number, subset, survey, yes_no
 from tests.results.test_archive_page import everything
 
 
 def cells(parsed: Survey) -> list[list[str]]:
     """The rows of all its tables."""
-    return [list(row) for block in codebook(parsed) if isinstance(block, Table) for row in block.rows]
+    return [list(row) for block in make_codebook(parsed) if isinstance(block, Table) for row in block.rows]
 
 
 def test_every_bit_stands_in_it_with_p_and_q() -> None:
@@ -26,7 +26,7 @@ def test_every_bit_stands_in_it_with_p_and_q() -> None:
         rows = cells(parsed)
         for bit in stored_bits(parsed):
             (row,) = (row for row in rows if row[:2] == [bit.column, bit.variable])
-            assert row[2] == bit.says
+            assert row[2] == bit.meaning
             if bit.p is not None and bit.q is not None:
                 assert row[3:] == [repr(float(bit.p)), repr(float(bit.q))]
             elif bit.score is not None:
@@ -35,12 +35,12 @@ def test_every_bit_stands_in_it_with_p_and_q() -> None:
 
 def test_every_field_stands_in_it_with_its_integers_and_its_epsilon() -> None:
     parsed = everything(True)
-    text = markdown(codebook(parsed))
+    text = render_markdown(make_codebook(parsed))
     rows = cells(parsed)
     for one in field_bits(parsed):
-        assert ["Published integers", integers(one.field)] in rows
-        assert ["ε", epsilon(one.field.mechanism.epsilon)] in rows
-    assert ["ε of a whole report", epsilon(total(parsed))] in rows
+        assert ["Published integers", format_integers(one.field)] in rows
+        assert ["ε", format_epsilon(one.field.mechanism.epsilon)] in rows
+    assert ["ε of a whole report", format_epsilon(total_epsilon(parsed))] in rows
     assert ["Definition, SHA-256", parsed.digest] in rows
     assert "(ones/n − q)/(p − q)" in text
 
@@ -58,7 +58,7 @@ def test_every_question_and_option_stands_in_it() -> None:
             consent="I agree.",
         )
     )
-    rows, text = cells(parsed), markdown(codebook(parsed))
+    rows, text = cells(parsed), render_markdown(make_codebook(parsed))
     for question in parsed.questions:
         assert f"### {question.id}\n\n{question.text}\n" in text
     assert ["0", "option 0"] in rows and ["3", NO_ANSWER] in rows and ["2", "5 to 6 h"] in rows
@@ -69,19 +69,19 @@ def test_every_question_and_option_stands_in_it() -> None:
 
 def test_no_heading_skips_a_depth() -> None:
     parsed = survey(define([yes_no("a")], [field(COIN, "a")], description="d", consent="c", contact="x"))
-    depths = [block.depth for block in codebook(parsed) if isinstance(block, Heading)]
+    depths = [block.depth for block in make_codebook(parsed) if isinstance(block, Heading)]
     assert depths[0] == 1 and all(after <= before + 1 for before, after in pairwise(depths))
 
 
 def test_a_thousand_levels_are_not_listed_one_by_one() -> None:
     parsed = survey(define([number("n", max=999, levels=1000)], [field(subset(1000, 1), "n")]))
-    (symbols,) = (block for block in codebook(parsed) if isinstance(block, Table) and block.head[0] == "symbol")
+    (symbols,) = (block for block in make_codebook(parsed) if isinstance(block, Table) and block.head[0] == "symbol")
     assert len(symbols.rows) == 201 and symbols.rows[-1][1] == "800 more, in equal steps"
 
 
 def test_sections_and_translations_stand_in_it() -> None:
     parsed = build_file(Path(__file__).parents[2] / "examples" / "wellbeing.yaml").survey
-    headings = [(block.depth, block.text) for block in codebook(parsed) if isinstance(block, Heading)]
+    headings = [(block.depth, block.text) for block in make_codebook(parsed) if isinstance(block, Heading)]
     battery = headings.index((3, "How did you feel?"))
     assert headings[battery : battery + 5] == [
         (3, "How did you feel?"), (4, "calm"), (4, "tense"), (4, "tired"), (3, "Your habits"),
@@ -94,4 +94,4 @@ def test_sections_and_translations_stand_in_it() -> None:
         "Denken Sie an die letzten vier Wochen.",
     ] in rows
     assert ["calm, 1", "sometimes", "manchmal"] in rows and ["hours, unit", "hours", "Stunden"] in rows
-    assert "WB-2026" in markdown(codebook(parsed))
+    assert "WB-2026" in render_markdown(make_codebook(parsed))

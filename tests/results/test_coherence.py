@@ -17,8 +17,8 @@ from survey_app.authoring import mechanism_choice
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.projection import project
 from survey_app.estimate.question_estimates import evidence_of, joint_cells
-from survey_app.results.crosstab_document import Crosstab, crosstab_document
-from survey_app.results.group_document import Study, groups_document
+from survey_app.results.crosstab_document import Crosstab, make_crosstab
+from survey_app.results.group_document import Study, compare_groups
 from survey_app.results.survey_document import Line, QuestionPart, Results, results
 from survey_app.tally import Bits, Tally
 from tests.definitions import COIN, choice, define, field, multiple, scale, subset, survey, yes_no
@@ -92,7 +92,7 @@ def test_the_cells_of_a_joint_field_add_up_to_what_its_questions_show(name: str)
 
 
 def crossed(made: Survey, rows: Bits, left: str, right: str) -> Crosstab:
-    found = crosstab_document(made, tallied(made, rows), [rows], left, right, Options())
+    found = make_crosstab(made, tallied(made, rows), [rows], left, right, Options())
     assert isinstance(found, Crosstab)
     return found
 
@@ -132,7 +132,7 @@ def test_a_question_shows_the_same_whatever_it_was_randomized_with() -> None:
     """Margins come first: 5% yes beside 20 options, ε 2, 500 reports, would be 21% on average if cells were projected and
     added up. (The mean of 200 surveys has a standard error of 1%.)
     """
-    mechanism = mechanism_choice.subset(40, 1, Decimal(2))
+    mechanism = mechanism_choice.make_subset(40, 1, Decimal(2))
     made = survey(define([yes_no("a"), choice("b", options=20)], [field(publish(mechanism), "a", "b")]))
     p, q = float(mechanism.p), float(mechanism.q)
     cells = np.outer([0.95, 0.05], 1 / np.arange(1, 21) / (1 / np.arange(1, 21)).sum()).ravel()
@@ -161,7 +161,7 @@ def test_no_point_lies_outside_its_interval() -> None:
 
 def test_cells_of_rare_answers_stretch_their_intervals_in_some_two_percent() -> None:
     """Three yes or no of 5% each in one field, ε 2, 650 reports: the price of margins that come first."""
-    mechanism = mechanism_choice.subset(8, 1, Decimal(2))
+    mechanism = mechanism_choice.make_subset(8, 1, Decimal(2))
     made = survey(define([yes_no("a"), yes_no("b"), yes_no("c")], [field(publish(mechanism), "a", "b", "c")]))
     yes = np.array([0.95, 0.05])
     cells = np.multiply.outer(np.outer(yes, yes), yes).ravel()
@@ -195,7 +195,7 @@ def test_many_options_and_few_reports_are_said_to_lower_the_points() -> None:
 
 def test_the_leading_of_many_options_is_displayed_too_low_and_this_is_said() -> None:
     """100 options, ε 1, 1,000 reports: 30% shows as 25% on average; a mean of 30 surveys errs by less than 1%."""
-    mechanism = mechanism_choice.subset(100, 27, Decimal(1))
+    mechanism = mechanism_choice.make_subset(100, 27, Decimal(1))
     made, rng = survey(define([choice(options=100)], [field(publish(mechanism), "help")])), np.random.default_rng()
     shares = np.full(100, 0.7 / 99)
     shares[0] = 0.3
@@ -236,7 +236,7 @@ def study(counts: list[list[int]], definition: dict[str, Any], weights: list[flo
         for i, one in enumerate(counts)
     ]
     given = dict(zip((made.slug for made, _ in members), weights or [1.0] * len(members), strict=True))
-    return groups_document(members, Options(), given)
+    return compare_groups(members, Options(), given)
 
 
 def test_a_weighted_sum_is_clipped_once() -> None:
@@ -281,12 +281,12 @@ def test_groups_are_tested_all_at_once() -> None:
         (survey(define(questions, fields, slug=slug)), Tally(100, np.array(counts)))
         for slug, counts in (("a", same), ("b", same), ("c", other))
     ]
-    found = groups_document(members, Options())
+    found = compare_groups(members, Options())
     assert [one.id for one in found.tests] == ["cheated", "fair"]
     assert all(one.test.p_value < 1e-6 and one.test.method == "chi_square" for one in found.tests)
     assert [one.test.df for one in found.tests] == [2, 4]
-    assert {round(one.test.p_value, 6) for one in groups_document(members[:2], Options()).tests} == {1.0}
+    assert {round(one.test.p_value, 6) for one in compare_groups(members[:2], Options()).tests} == {1.0}
     other_coin = {"kind": "flip", "one": str(5 * 2**61), "zero": str(2**61)}
     unlike = survey(define(questions, [field(other_coin, "cheated"), *fields[1:]], slug="d"))
-    mixed = groups_document([members[0], (unlike, members[1][1])], Options())
+    mixed = compare_groups([members[0], (unlike, members[1][1])], Options())
     assert [one.id for one in mixed.tests] == ["fair"]

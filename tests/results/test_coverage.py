@@ -20,13 +20,13 @@ from candor_client.answer import unanswered
 from candor_client.definition import Survey
 from candor_client.question import Question
 from survey_app.assure.simulation.devices import reports
-from survey_app.assure.simulation.trial import truth as true_figure
+from survey_app.assure.simulation.trial import population_figure as true_figure
 from survey_app.estimate.intervals import GUARANTEED, Coverage, Options
 from survey_app.figures import FigureKind
 from survey_app.kinds import kind_of
 from survey_app.kinds.assumptions import Indices
 from survey_app.plan.assumed_people import draw_people
-from survey_app.results.crosstab_document import Crosstab, crosstab_document
+from survey_app.results.crosstab_document import Crosstab, make_crosstab
 from survey_app.results.survey_document import Line, results
 from survey_app.tally import Tally, add_bits
 from tests.block_survey import blocks
@@ -93,7 +93,7 @@ def figures(
                 (everybody[one.id], symbol(one, option)) for one, option in zip(members, line.options, strict=True)
             ]
             yield ("joint", *line.options), line, partial(_share, partial(_all_are, pairs))
-    crossed = crosstab_document(made, tally, [rows], *PAIR, options)
+    crossed = make_crosstab(made, tally, [rows], *PAIR, options)
     if isinstance(crossed, Crosstab):
         used = everybody["used"]
         for line in crossed.estimates:
@@ -114,7 +114,7 @@ def _all_are(pairs: list[tuple[Any, int]]) -> Any:
 
 
 def symbol(question: Question, option: str) -> int:
-    return kind_of(question).names(question).index(option)
+    return kind_of(question).all_answers(question).index(option)
 
 
 def failing(found: dict[tuple[str, ...], Held]) -> list[tuple[str, ...]]:

@@ -12,8 +12,8 @@ import pytest
 
 from candor_client.definition import Survey
 from survey_app.authoring import build_file
-from survey_app.results.bit_meanings import integers, stored_bits
-from survey_app.results.ddi import NAMESPACE, ddi
+from survey_app.results.bit_meanings import format_integers, stored_bits
+from survey_app.results.ddi import NAMESPACE, make_ddi
 from tests.definitions import COIN, choice, define, field, subset, survey, yes_no
 from tests.results.test_archive_page import everything
 
@@ -80,7 +80,7 @@ PREFIX = f"{{{NAMESPACE}}}"
 
 
 def read(parsed: Survey, reports: int | None = 1240) -> ElementTree.Element:
-    return ElementTree.fromstring(ddi(parsed, reports))  # noqa: S314 — what we have just written
+    return ElementTree.fromstring(make_ddi(parsed, reports))  # noqa: S314 — what we have just written
 
 
 def plain(element: ElementTree.Element) -> str:
@@ -188,7 +188,7 @@ def test_the_study_has_its_digest_epsilon_consent_and_words() -> None:
     assert "I agree." in texts(root, "stdyDscr/dataAccs/useStmt/conditions")[0]
     assert "ε = " in texts(root, "stdyDscr/method/dataColl/actMin")[0]
     assert texts(root, "fileDscr/fileTxt/dimensns/caseQnty") == ["1240"]
-    assert integers(RICH.fields[0]) in texts(root, "dataDscr/varGrp/notes")
+    assert format_integers(RICH.fields[0]) in texts(root, "dataDscr/varGrp/notes")
     assert "Why\ufffd <b>&\n\n?" in texts(root, "dataDscr/var/qstn/qstnLit")
     assert texts(root, "dataDscr/var/universe")[0].startswith("why: Asked if “")
     assert root.get("{http://www.w3.org/XML/1998/namespace}lang") == "de"

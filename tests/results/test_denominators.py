@@ -12,13 +12,13 @@ import pytest
 
 from candor_client import Survey
 from survey_app.assure.simulation.devices import reports
-from survey_app.estimate.block_draws import draw_test, draws
+from survey_app.estimate.block_draws import count_draws, run_draw_test
 from survey_app.estimate.contingency import PairError
 from survey_app.estimate.intervals import Options
 from survey_app.plan.assumed_people import draw_people
-from survey_app.results.crosstab_document import Crosstab, crosstab_document
-from survey_app.results.denominators import draws_sentence
-from survey_app.results.export import csv_chunks, ndjson_chunks
+from survey_app.results.crosstab_document import Crosstab, make_crosstab
+from survey_app.results.denominators import describe_draws
+from survey_app.results.export import write_csv_chunks, write_ndjson_chunks
 from survey_app.results.survey_document import Results, results
 from survey_app.tally import Bits, Tally
 from tests.block_survey import blocks
@@ -57,7 +57,7 @@ def test_the_document_tells_how_often_each_block_was_drawn(made: Survey, tally: 
     assert sum(one["chance"] for one in asked["blocks"]) == pytest.approx(1)
     for one in asked["blocks"]:
         assert one["expected"] == pytest.approx(2000 * one["chance"])
-    test = draw_test(draws(made, tally))
+    test = run_draw_test(count_draws(made, tally))
     assert test is not None and asked["test"]["p_value"] == test.p_value
     by_id = {question["id"]: question for question in found["questions"]}
     for block in asked["blocks"]:
@@ -74,7 +74,7 @@ def test_where_everybody_answers_everything_nothing_is_said_of_blocks() -> None:
 def test_without_reports_there_are_blocks_and_no_test(made: Survey) -> None:
     document = results(made, Tally.empty(made))
     assert document.asked is not None and document.asked.test is None
-    assert draws_sentence(document.asked) == "Nobody has drawn a block yet."
+    assert describe_draws(document.asked) == "Nobody has drawn a block yet."
     assert msgspec.json.decode(msgspec.json.encode(document), type=Results) == document
 
 
@@ -127,7 +127,7 @@ def test_a_sentence_says_what_a_small_p_means(counts: list[int], said: str) -> N
     bits[0::2] = counts
     asked = results(made, Tally(sum(counts), bits)).asked
     assert asked is not None
-    assert said in draws_sentence(asked)
+    assert said in describe_draws(asked)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_a_sentence_says_what_a_small_p_means(counts: list[int], said: str) -> N
 def test_a_crosstab_says_whom_its_n_counts(
     made: Survey, tally: Tally, rows: Bits, pair: tuple[str, str], base: str
 ) -> None:
-    found = crosstab_document(made, tally, [rows], *pair, Options())
+    found = make_crosstab(made, tally, [rows], *pair, Options())
     assert isinstance(found, Crosstab)
     assert found.base == base
     assert {line.coverage for line in found.estimates} == {"guaranteed"}
@@ -149,25 +149,25 @@ def test_a_crosstab_says_whom_its_n_counts(
 
 def test_questions_of_different_blocks_are_refused_with_what_to_write_and_its_price(made: Survey, tally: Tally) -> None:
     with pytest.raises(PairError) as refused:
-        crosstab_document(made, tally, [], "fair", "cheated", Options())
+        make_crosstab(made, tally, [], "fair", "cheated", Options())
     assert str(refused.value) == (
         "no device answered both fair and cheated, since each answers one block of this survey only; to see how they go"
         " together next time, write joint: [[cheated, fair]]: together they need 0.865 times the respondents that they"
         " need apart, which saves some"
     )
     with pytest.raises(PairError, match=r"joint: \[\[fair, used\]\]: together they need 5.33 times the respondents"):
-        crosstab_document(made, tally, [], "fair", "used", Options())
+        make_crosstab(made, tally, [], "fair", "used", Options())
 
 
 def test_too_many_combinations_have_no_price() -> None:
     made = survey(define([choice(options=40), choice("town", options=50)],
                          [field(subset(40, 1), "help"), field(subset(50, 1), "town")], ask=1))  # fmt: skip
     with pytest.raises(PairError, match="cells are too many"):
-        crosstab_document(made, Tally.empty(made), [], "help", "town", Options())
+        make_crosstab(made, Tally.empty(made), [], "help", "town", Options())
     made = survey(define([choice(options=33), choice("town", options=31)],
                          [field(subset(33, 1), "help"), field(subset(31, 1), "town")], ask=1))  # fmt: skip
     with pytest.raises(PairError, match="with fewer options: they have too many combinations"):
-        crosstab_document(made, Tally.empty(made), [], "help", "town", Options())
+        make_crosstab(made, Tally.empty(made), [], "help", "town", Options())
 
 
 def test_the_sample_of_the_documents_is_what_the_results_say() -> None:
@@ -182,10 +182,10 @@ def test_the_sample_of_the_documents_is_what_the_results_say() -> None:
 
 def test_an_export_carries_what_the_draws_need(made: Survey, rows: Bits, tally: Tally) -> None:
     """From the files alone: the asked columns give n, the definition beside them each chance."""
-    head, *lines = b"".join(csv_chunks(made, [rows])).decode().splitlines()
+    head, *lines = b"".join(write_csv_chunks(made, [rows])).decode().splitlines()
     names = next(csv.reader([head]))
     bits = np.array([[int(bit or 0) for bit in line.split(",")] for line in lines])
-    definition = json.loads(next(ndjson_chunks(made, len(rows), [])))["definition"]
+    definition = json.loads(next(write_ndjson_chunks(made, len(rows), [])))["definition"]
     chances = [one["chance"] for one in definition["fields"]]
     asked = results(made, tally).asked
     assert asked is not None

@@ -20,18 +20,18 @@ import pytest
 from click.testing import CliRunner, Result
 
 from candor_client import Survey, canonical
-from candor_client.report import from_text, unpack
+from candor_client.report import from_base64url, unpack
 from survey_app.assure.simulation.devices import reports
 from survey_app.cli import export, main
 from survey_app.plan.assumed_people import draw_people
-from survey_app.results.csv_table import neutral
+from survey_app.results.csv_table import escape_formula
 from survey_app.results.export import (
     ExportError,
-    csv_chunks,
-    ndjson_chunks,
+    write_csv_chunks,
+    write_ndjson_chunks,
     write_parquet,
 )
-from survey_app.store import Published, State, Submission
+from survey_app.store import PublishedSurvey, State, Submission
 from survey_app.store.sqlite import SqliteStore
 from survey_app.tally import Bits, column_names
 from tests.definitions import (
@@ -92,9 +92,9 @@ def spelled(kind: str, parsed: Survey, rows: Bits, size: int = 1000) -> bytes:
     """An export as bytes, from pieces of this size."""
     pieces = in_pieces(rows, size)
     if kind == "csv":
-        return b"".join(csv_chunks(parsed, pieces))
+        return b"".join(write_csv_chunks(parsed, pieces))
     if kind == "ndjson":
-        return b"".join(ndjson_chunks(parsed, len(rows), pieces))
+        return b"".join(write_ndjson_chunks(parsed, len(rows), pieces))
     file = io.BytesIO()
     write_parquet(parsed, pieces, file)
     return file.getvalue()
@@ -109,7 +109,7 @@ def read_back(kind: str, content: bytes, parsed: Survey) -> tuple[list[str], Bit
     if kind == "ndjson":
         head, *rest = content.splitlines()
         assert json.loads(head)["reports"] == len(rest)
-        packed = np.array([list(from_text(json.loads(line)["bits"])) for line in rest], dtype=np.uint8)
+        packed = np.array([list(from_base64url(json.loads(line)["bits"])) for line in rest], dtype=np.uint8)
         return column_names(parsed), np.unpackbits(packed.reshape(len(rest), parsed.length), axis=1)[:, : parsed.width]
     table = pyarrow.parquet.read_table(io.BytesIO(content))
     rows = np.array([column.fill_null(False).to_numpy() for column in table.columns], dtype=np.uint8).T
@@ -204,7 +204,7 @@ def test_the_definition_comes_along_and_keeps_its_digest(ask: int | None) -> Non
 def test_lines_of_ndjson_are_bits_that_a_device_can_send() -> None:
     parsed = survey(EVERYTHING)
     for line in spelled("ndjson", parsed, bits_of(parsed, 50)).splitlines()[1:]:
-        unpack(parsed, from_text(json.loads(line)["bits"]))
+        unpack(parsed, from_base64url(json.loads(line)["bits"]))
 
 
 def test_the_noisy_level_is_the_name_of_its_column() -> None:
@@ -221,8 +221,8 @@ def test_no_cell_of_the_head_becomes_a_formula() -> None:
     parsed = survey(define([choice_question("q") | {"options": evil}], [field(subset(8, 1), "q")]))
     names, _ = read_back("csv", spelled("csv", parsed, bits_of(parsed, 2)), parsed)
     assert names == [f"q:{label}" for label in evil]
-    assert [neutral(name) for name in names] == names
-    assert all(neutral(label).startswith("'") for label in evil[:5])
+    assert [escape_formula(name) for name in names] == names
+    assert all(escape_formula(label).startswith("'") for label in evil[:5])
 
 
 class Nowhere(io.RawIOBase):
@@ -248,7 +248,7 @@ def peak(kind: str, repeats: int, definition: dict[str, Any] = EVERYTHING) -> in
     if kind == "parquet":
         write_parquet(parsed, rows, Nowhere())  # type: ignore[arg-type]
     else:
-        for _ in csv_chunks(parsed, rows) if kind == "csv" else ndjson_chunks(parsed, 0, rows):
+        for _ in write_csv_chunks(parsed, rows) if kind == "csv" else write_ndjson_chunks(parsed, 0, rows):
             pass
     found = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -294,7 +294,7 @@ def test_without_pyarrow_one_sentence_tells_what_to_install(monkeypatch: pytest.
 def test_a_step_while_an_export_is_read_is_not_in_it(tmp_path: Path) -> None:
     store, published = make(tmp_path / "candor.db")
     add(store, published, 50)
-    with store.shown(published) as (tally, rows):
+    with store.open_snapshot(published) as (tally, rows):
         add(store, published, 45)
         assert tally.reports == sum(map(len, rows)) == 30
     assert store.snapshot(published).reports == 75
@@ -304,7 +304,7 @@ def test_a_step_while_an_export_is_read_is_not_in_it(tmp_path: Path) -> None:
 # the command
 
 
-def add(store: SqliteStore, published: Published, count: int) -> None:
+def add(store: SqliteStore, published: PublishedSurvey, count: int) -> None:
     store.write(lambda: [submission(published) for _ in range(count)])
 
 
@@ -314,7 +314,7 @@ def files_in(folder: Path) -> list[Path]:
 
 
 @pytest.fixture
-def filled(tmp_path: Path) -> tuple[SqliteStore, Published]:
+def filled(tmp_path: Path) -> tuple[SqliteStore, PublishedSurvey]:
     store, published = make(tmp_path / "candor.db")
     add(store, published, 65)
     store.write(lambda: [submission(published) for _ in range(3)])
@@ -331,7 +331,7 @@ def run(tmp_path: Path) -> Any:
 
 @pytest.mark.parametrize("kind", FORMATS)
 def test_the_sums_of_an_exported_file_are_the_tally(
-    kind: str, run: Any, filled: tuple[SqliteStore, Published], tmp_path: Path
+    kind: str, run: Any, filled: tuple[SqliteStore, PublishedSurvey], tmp_path: Path
 ) -> None:
     store, published = filled
     file = tmp_path / f"exam.{kind}"
@@ -350,7 +350,7 @@ def test_the_sums_of_an_exported_file_are_the_tally(
 
 
 def test_beside_csv_lies_the_definition_byte_for_byte(
-    run: Any, filled: tuple[SqliteStore, Published], tmp_path: Path
+    run: Any, filled: tuple[SqliteStore, PublishedSurvey], tmp_path: Path
 ) -> None:
     assert run("exam", str(tmp_path / "exam.csv")).exit_code == 0
     definition = (tmp_path / "exam.csv.definition.json").read_bytes()
@@ -370,7 +370,7 @@ def test_no_id_is_in_any_file(kind: str, run: Any, tmp_path: Path) -> None:
 
 
 def test_an_older_version_is_exported_by_its_digest(
-    run: Any, filled: tuple[SqliteStore, Published], tmp_path: Path
+    run: Any, filled: tuple[SqliteStore, PublishedSurvey], tmp_path: Path
 ) -> None:
     store, old = filled
     newer = survey(json.loads(old.survey.source) | {"title": "Second wave"})
@@ -381,7 +381,9 @@ def test_an_older_version_is_exported_by_its_digest(
     assert "there is no version" in run("exam", str(tmp_path / "x.csv"), "--digest", "0" * 64).output
 
 
-def test_a_file_is_replaced_only_by_force(run: Any, filled: tuple[SqliteStore, Published], tmp_path: Path) -> None:
+def test_a_file_is_replaced_only_by_force(
+    run: Any, filled: tuple[SqliteStore, PublishedSurvey], tmp_path: Path
+) -> None:
     file, beside = tmp_path / "exam.csv", tmp_path / "exam.csv.definition.json"
     beside.write_text("mine")
     refused = run("exam", str(file))
@@ -407,7 +409,7 @@ def test_a_file_is_replaced_only_by_force(run: Any, filled: tuple[SqliteStore, P
     ],
 )
 def test_refusals_are_one_clear_sentence(
-    run: Any, filled: tuple[SqliteStore, Published], tmp_path: Path, slug: str, name: str, sentence: str
+    run: Any, filled: tuple[SqliteStore, PublishedSurvey], tmp_path: Path, slug: str, name: str, sentence: str
 ) -> None:
     (tmp_path / "folder.csv").mkdir()
     before = files_in(tmp_path)
@@ -418,12 +420,12 @@ def test_refusals_are_one_clear_sentence(
     assert files_in(tmp_path) == before
 
 
-def test_a_suffix_may_be_in_capitals(run: Any, filled: tuple[SqliteStore, Published], tmp_path: Path) -> None:
+def test_a_suffix_may_be_in_capitals(run: Any, filled: tuple[SqliteStore, PublishedSurvey], tmp_path: Path) -> None:
     assert run("exam", str(tmp_path / "EXAM.CSV")).exit_code == 0
 
 
 def test_a_directory_that_cannot_be_written_is_named(
-    run: Any, filled: tuple[SqliteStore, Published], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Any, filled: tuple[SqliteStore, PublishedSurvey], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(**_: Any) -> Any:
         raise PermissionError(13, os.strerror(13))
@@ -437,7 +439,7 @@ def test_a_directory_that_cannot_be_written_is_named(
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("fault", [OSError(28, os.strerror(28)), KeyboardInterrupt()])
 def test_a_failure_on_the_way_leaves_the_old_file_and_no_other(
-    run: Any, filled: tuple[SqliteStore, Published], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, fault: BaseException
+    run: Any, filled: tuple[SqliteStore, PublishedSurvey], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, fault: BaseException
 ) -> None:  # fmt: skip
     old = {tmp_path / f"exam.{kind}": "old", tmp_path / "exam.csv.definition.json": "old definition"}
     for path, text in old.items():
@@ -448,7 +450,7 @@ def test_a_failure_on_the_way_leaves_the_old_file_and_no_other(
         yield next(rows)
         raise fault
 
-    monkeypatch.setattr(export, "watched", failing)
+    monkeypatch.setattr(export, "report_progress", failing)
     done = run("exam", str(tmp_path / f"exam.{kind}"), "--force")
     assert done.exit_code == (130 if isinstance(fault, KeyboardInterrupt) else 1)
     if isinstance(fault, OSError):
@@ -460,7 +462,7 @@ def test_a_failure_on_the_way_leaves_the_old_file_and_no_other(
 
 
 def test_without_pyarrow_nothing_is_left(
-    run: Any, filled: tuple[SqliteStore, Published], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Any, filled: tuple[SqliteStore, PublishedSurvey], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     before = files_in(tmp_path)

@@ -22,16 +22,16 @@ from survey_app.assure.simulation.devices import reports
 from survey_app.authoring import build
 from survey_app.estimate.intervals import Options
 from survey_app.plan.assumed_people import draw_people
-from survey_app.results.checklist import LOOKS, MISSED_AT_SOME_LOOK, cautions, checklist
-from survey_app.results.csv_table import csv_text, results_table
-from survey_app.results.export import csv_chunks
-from survey_app.results.group_document import Study, groups_document
-from survey_app.results.methods import Setting, paragraph
+from survey_app.results.checklist import LOOKS, MISSED_AT_SOME_LOOK, list_cautions, make_checklist
+from survey_app.results.csv_table import format_csv, results_table
+from survey_app.results.export import write_csv_chunks
+from survey_app.results.group_document import Study, compare_groups
+from survey_app.results.methods import SurveyStatus, methods_paragraph
 from survey_app.results.survey_document import Line, Results, results
 from survey_app.tally import Tally, add_bits
 from tests.results.figure_kinds import FIELDS, made_of
 
-PLAIN = Setting(Options(), sample=False, final=True)
+PLAIN = SurveyStatus(Options(), shows_sample_intervals=False, is_final=True)
 NO_ANSWER = "no answer"
 NUMBER = r"-?[0-9.]+(?:e-?[0-9]+)?"
 SHARPLY = 1e6  # how much more the margins weigh than the combinations: "first the shares of each"
@@ -71,7 +71,7 @@ def made(survey: Survey, count: int) -> tuple[dict[str, Column], Tally]:
     rng, tally = np.random.default_rng(), Tally.empty(survey)
     rows = np.concatenate(list(reports(survey, draw_people(survey, {}, count, rng), rng)))
     add_bits(tally.counts, rows)
-    head, *lines = csv.reader(io.StringIO(b"".join(csv_chunks(survey, [rows])).decode()))
+    head, *lines = csv.reader(io.StringIO(b"".join(write_csv_chunks(survey, [rows])).decode()))
     columns = {}
     for name, cells in zip(head, zip(*lines, strict=True), strict=True):
         sent = [int(cell) for cell in cells if cell]
@@ -350,7 +350,7 @@ def test_what_is_displayed_follows_from_what_is_printed(name: str, ask: bool, co
     columns, tally = made(survey, count)
     totals = {"q1a": [["option 0", "option 2"]]}
     document = results(survey, tally, totals=totals)
-    assert check_all(survey, document, columns, paragraph(survey, document, PLAIN)) >= 4
+    assert check_all(survey, document, columns, methods_paragraph(survey, document, PLAIN)) >= 4
 
 
 @pytest.mark.parametrize("count", [400, 6000])
@@ -359,7 +359,7 @@ def test_what_is_displayed_of_merged_blocks_follows_from_what_is_printed(count: 
     assert any(field.joint for field in survey.fields), "questions were put into one block"
     columns, tally = made(survey, count)
     document = results(survey, tally)
-    assert check_all(survey, document, columns, paragraph(survey, document, PLAIN)) > 30
+    assert check_all(survey, document, columns, methods_paragraph(survey, document, PLAIN)) > 30
 
 
 def test_two_yes_or_no_in_one_block_show_what_the_printed_numbers_give() -> None:
@@ -368,7 +368,7 @@ def test_two_yes_or_no_in_one_block_show_what_the_printed_numbers_give() -> None
     survey = build("\n".join(source.splitlines()[:8]).encode()).survey
     columns, tally = made(survey, 2000)
     document = results(survey, tally)
-    said = Said(paragraph(survey, document, PLAIN))
+    said = Said(methods_paragraph(survey, document, PLAIN))
     yes = document.questions[0].estimates[1]
     held = said.answer("cheated", "yes")
     assert yes.reported is not None and held.p is not None and held.q is not None
@@ -390,7 +390,7 @@ def groups(name: str, count: int) -> tuple[list[Survey], list[dict[str, Column]]
     data = [made(one, count) for one in surveys]
     tallies = [tally for _, tally in data]
     weights = {"exam-0": 0.25, "exam-1": 0.75}
-    document = groups_document(list(zip(surveys, tallies, strict=True)), Options(), weights)
+    document = compare_groups(list(zip(surveys, tallies, strict=True)), Options(), weights)
     return surveys, [columns for columns, _ in data], document
 
 
@@ -398,7 +398,7 @@ def groups(name: str, count: int) -> tuple[list[Survey], list[dict[str, Column]]
 @pytest.mark.parametrize("count", [50, 2000])
 def test_differences_and_totals_of_groups_follow_from_what_is_printed(name: str, count: int) -> None:
     surveys, columns, document = groups(name, count)
-    text = paragraph(surveys[0], document, PLAIN)
+    text = methods_paragraph(surveys[0], document, PLAIN)
     assert "Displayed differences are those of the displayed figures of both groups." in text
     for survey, one, group in zip(surveys, columns, document.groups, strict=True):
         check_all(survey, group, one, text)
@@ -474,7 +474,7 @@ def test_reported_is_the_raw_share_wherever_one_share_makes_the_figure() -> None
         for kind, lines in part.lists.items():
             for line in lines:
                 assert (line.reported is None) == (line.kind == "mean" or kind == "answered"), (part.name, line.name)
-    head, *rows = csv.reader(io.StringIO(csv_text(results_table(survey, document))))
+    head, *rows = csv.reader(io.StringIO(format_csv(results_table(survey, document))))
     for row in (dict(zip(head, row, strict=True)) for row in rows):
         assert bool(row["reported"]) == bool(row["p"]) == bool(row["q"])
         if row["reported"]:
@@ -495,7 +495,7 @@ def test_reports_that_name_several_symbols_have_no_raw_share_of_several(name: st
 def test_the_unbiased_mean_stands_beside_its_interval(name: str) -> None:
     survey = made_of([name])
     document = results(survey, made(survey, 60)[1])
-    text = paragraph(survey, document, PLAIN)
+    text = methods_paragraph(survey, document, PLAIN)
     (found,) = re.findall(rf"mean of “q0a” ({NUMBER}) \(({NUMBER}) to ({NUMBER})\)", text)
     line = document.questions[0].estimates[-1]
     value = line.unbiased if line.unbiased is not None else line.raw
@@ -505,7 +505,7 @@ def test_the_unbiased_mean_stands_beside_its_interval(name: str) -> None:
 
 def test_the_unbiased_difference_stands_beside_its_interval() -> None:
     surveys, _, document = groups("coin", 60)
-    text = paragraph(surveys[0], document, PLAIN)
+    text = methods_paragraph(surveys[0], document, PLAIN)
     (found,) = re.findall(rf"“q0a” yes, exam-1 - exam-0 ({NUMBER}) \(({NUMBER}) to ({NUMBER})\)", text)
     line = document.differences[0].questions[0].estimates[1]
     assert [float(one) for one in found] == pytest.approx([line.unbiased, line.low, line.high], rel=1e-3)
@@ -514,7 +514,7 @@ def test_the_unbiased_difference_stands_beside_its_interval() -> None:
 def test_the_checklist_says_what_was_displayed_and_not_that_nothing_was_clipped() -> None:
     survey = made_of(["points"])
     document = results(survey, made(survey, 60)[1])
-    (estimator,) = [item.text for item in checklist(survey, document, PLAIN) if item.name == "Estimator"]
+    (estimator,) = [item.text for item in make_checklist(survey, document, PLAIN) if item.name == "Estimator"]
     assert "never clipped" not in estimator
     assert "biased towards the middle where reports are few" in estimator
 
@@ -540,14 +540,14 @@ def test_the_number_about_many_looks_is_the_exact_one() -> None:
     from decimal import Decimal
 
     from benchmarks.looks import EPSILONS, missed_at_some_look
-    from survey_app.authoring.mechanism_choice import flip
+    from survey_app.authoring.mechanism_choice import make_flip
 
-    missed = [missed_at_some_look(flip(Decimal(epsilon)), 0.2) for epsilon in EPSILONS]
+    missed = [missed_at_some_look(make_flip(Decimal(epsilon)), 0.2) for epsilon in EPSILONS]
     assert tuple(int(np.ceil(100 * chance)) for chance in (min(missed), max(missed))) == MISSED_AT_SOME_LOOK
-    assert missed_at_some_look(flip(Decimal(2)), 0.2, LOOKS[-1:]) <= 0.05
+    assert missed_at_some_look(make_flip(Decimal(2)), 0.2, LOOKS[-1:]) <= 0.05
     survey = made_of(["coin"])
     document = results(survey, made(survey, 60)[1])
-    told = " ".join(cautions(document, Setting(Options(), sample=False, final=False)))
+    told = " ".join(list_cautions(document, SurveyStatus(Options(), shows_sample_intervals=False, is_final=False)))
     looks = re.search(r"\(([0-9]+), ([0-9]+), … ([0-9,]+) reports\) .* in ([0-9]+) to ([0-9]+) of 100 surveys", told)
     assert looks and [int(one.replace(",", "")) for one in looks.groups()] == [
         LOOKS[0], LOOKS[1], LOOKS[-1], *MISSED_AT_SOME_LOOK,

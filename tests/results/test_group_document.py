@@ -12,11 +12,11 @@ from scipy.stats import binom
 from candor_client.definition import Survey
 from survey_app.authoring import build
 from survey_app.estimate.intervals import Options
-from survey_app.results.checklist import cautions, checklist
-from survey_app.results.csv_table import csv_text, study_table
-from survey_app.results.group_document import Study, Total, groups_document, study_document
-from survey_app.results.methods import Setting, intervals_shown, paragraph
-from survey_app.results.results_text import study_text
+from survey_app.results.checklist import list_cautions, make_checklist
+from survey_app.results.csv_table import format_csv, study_table
+from survey_app.results.group_document import Study, Total, compare_groups, make_study
+from survey_app.results.methods import SurveyStatus, count_intervals, methods_paragraph
+from survey_app.results.results_text import format_study
 from survey_app.results.survey_document import results
 from survey_app.tally import Tally
 
@@ -41,7 +41,7 @@ def study(
         (survey, Tally(n, np.array([count])))
         for survey, n, count in zip(surveys(), reports, ones, strict=True)
     ]  # fmt: skip
-    return study_document(members, sizes, Options())
+    return make_study(members, sizes, Options())
 
 
 def test_a_study_has_its_groups_their_sizes_and_what_each_shows_by_itself() -> None:
@@ -85,21 +85,21 @@ def test_where_there_is_no_total_a_note_says_why(
     if not all(reports):
         assert not found.differences[0].questions[0].estimates
         assert not found.tests
-    assert note in study_text(surveys()[0], found)
+    assert note in format_study(surveys()[0], found)
 
 
 def test_surveys_of_two_studies_are_called_by_their_slugs() -> None:
     north, south = ((survey, Tally(400, np.array([150]))) for survey in surveys())
     other = build(FILE.format(epsilon=2, north=1, south=1).replace("slug: exam", "slug: course").encode()).survey
-    assert [group.group for group in groups_document([north, south], Options()).groups] == ["North", "South"]
-    mixed = groups_document([north, (other, Tally(400, np.array([150])))], Options())
+    assert [group.group for group in compare_groups([north, south], Options()).groups] == ["North", "South"]
+    mixed = compare_groups([north, (other, Tally(400, np.array([150])))], Options())
     assert [group.group for group in mixed.groups] == ["exam-north", "course-north"]
     assert (mixed.study, mixed.total) == (UNSET, UNSET)
 
 
 def test_a_table_has_every_line_and_no_formula() -> None:
     found = study((150, 90))
-    rows = list(csv.DictReader(io.StringIO(csv_text(study_table(surveys(), found)))))
+    rows = list(csv.DictReader(io.StringIO(format_csv(study_table(surveys(), found)))))
     assert [row["group"] for row in rows[::2]] == ["North", "South", "all groups", "South - North"]
     members = [(survey.slug, survey.digest) for survey in surveys()]
     assert [(row["slug"], row["digest"]) for row in rows[::2]] == [*members, ("", ""), ("", "")]
@@ -109,13 +109,13 @@ def test_a_table_has_every_line_and_no_formula() -> None:
         (survey, Tally(400, np.array([150])))
         for survey in build(FILE.format(epsilon=2, north=1, south=1).replace("North", '"=1+1"').encode()).surveys
     ]
-    named = csv_text(study_table([one for one, _ in evil], study_document(evil, (1, 1), Options())))
+    named = format_csv(study_table([one for one, _ in evil], make_study(evil, (1, 1), Options())))
     assert "\n=1" not in named
     assert "\n'=1+1,exam-north," in named
 
 
 def test_people_read_the_groups_first_and_then_each_answer_in_all_of_them() -> None:
-    lines = study_text(surveys()[0], study((150, 90))).splitlines()
+    lines = format_study(surveys()[0], study((150, 90))).splitlines()
     assert lines[0] == "Exam honesty (exam)"
     assert lines[1] == "700 reports in 2 groups; 95% intervals, differences in points."
     assert [line.split() for line in lines[3:6]] == [
@@ -134,8 +134,8 @@ def test_people_read_the_groups_first_and_then_each_answer_in_all_of_them() -> N
 
 
 def test_a_paper_says_how_groups_were_known_and_weighed() -> None:
-    found, setting = study((150, 90)), Setting(Options(), False, True)
-    said = paragraph(surveys()[0], found, setting)
+    found, setting = study((150, 90)), SurveyStatus(Options(), False, True)
+    said = methods_paragraph(surveys()[0], found, setting)
     assert (
         "2 groups (North n = 400 of 12,000 people; South n = 300 of 8,000 people), each with a link of its own" in said
     )
@@ -144,12 +144,12 @@ def test_a_paper_says_how_groups_were_known_and_weighed() -> None:
     assert "MOVER" in said and "score intervals" in said
     for survey in surveys():
         assert survey.digest in said
-    items = {item.name: item.text for item in checklist(surveys()[0], found, setting)}
+    items = {item.name: item.text for item in make_checklist(surveys()[0], found, setting)}
     assert "by its size" in items["Weights"]
     assert all(survey.digest in items["Definition"] for survey in surveys())
-    assert any("link can be passed on" in text for text in cautions(found, setting))
-    assert intervals_shown(found, setting) == 2 * 4
-    bare = paragraph(surveys()[0], study((150, 90), sizes=(None, None)), setting)
+    assert any("link can be passed on" in text for text in list_cautions(found, setting))
+    assert count_intervals(found, setting) == 2 * 4
+    bare = methods_paragraph(surveys()[0], study((150, 90), sizes=(None, None)), setting)
     assert "post-stratified" not in bare
 
 
@@ -168,7 +168,7 @@ def covered(epsilon: float, reports: tuple[int, int], sizes: tuple[int, int], sa
     lows, highs = np.zeros((2, reports[0] + 1, reports[1] + 1))
     for i, j in itertools.product(*counts):
         tallies = [Tally(n, np.array([ones])) for n, ones in zip(reports, (i, j), strict=True)]
-        total = study_document(list(zip(both, tallies, strict=True)), said, Options()).total
+        total = make_study(list(zip(both, tallies, strict=True)), said, Options()).total
         assert total
         line = total.questions[0].estimates[1]
         lows[i, j], highs[i, j] = line.low, line.high

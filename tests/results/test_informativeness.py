@@ -7,14 +7,14 @@ import pytest
 
 from survey_app.estimate.intervals import APPROXIMATE, Method, Options
 from survey_app.figures import FigureKind
-from survey_app.results.crosstab_document import Crosstab, crosstab_document
-from survey_app.results.group_document import groups_document
-from survey_app.results.informativeness import LEFT_OPEN, NOTHING, says_nothing
-from survey_app.results.results_text import crosstab_text, results_text, study_text
+from survey_app.results.crosstab_document import Crosstab, make_crosstab
+from survey_app.results.group_document import compare_groups
+from survey_app.results.informativeness import UNINFORMATIVE, UNINFORMATIVE_PART, is_uninformative
+from survey_app.results.results_text import format_crosstab, format_results, format_study
 from survey_app.results.survey_document import Line, Results, results
 from survey_app.tally import Tally
 from survey_app.web.charts import distribution, intervals
-from survey_app.web.results.plots import View, figures, rows_of
+from survey_app.web.results.plots import View, build_figures, chart_rows
 from tests.definitions import COIN, define, field, number, subset, survey, yes_no
 
 WIDE, NARROW = Tally(8, np.array([4, 4])), Tally(4000, np.array([1200, 1300]))
@@ -32,7 +32,7 @@ def line(low: float, high: float, kind: FigureKind = FigureKind.SHARE) -> Line:
     ("low", "high", "kind", "within", "silent"),
     [
         (0.0, 1.0, FigureKind.SHARE, (0.0, 1.0), True),
-        (0.1, 0.1 + LEFT_OPEN, FigureKind.SHARE, (0.0, 1.0), True),
+        (0.1, 0.1 + UNINFORMATIVE_PART, FigureKind.SHARE, (0.0, 1.0), True),
         (0.1, 0.89, FigureKind.SHARE, (0.0, 1.0), False),
         (1.0, 1.0, FigureKind.SHARE, (0.0, 1.0), False),
         (-1.0, 1.0, FigureKind.DIFFERENCE, (0.0, 1.0), True),
@@ -46,61 +46,73 @@ def line(low: float, high: float, kind: FigureKind = FigureKind.SHARE) -> Line:
 def test_an_interval_that_keeps_four_fifths_of_what_is_possible_says_nothing(
     low: float, high: float, kind: FigureKind, within: tuple[float, float], silent: bool
 ) -> None:
-    assert says_nothing(line(low, high, kind), within) is silent
+    assert is_uninformative(line(low, high, kind), within) is silent
 
 
 def test_the_interval_that_is_shown_decides() -> None:
     wide = line(0.0, 1.0)
-    assert View(Options()).instead(wide) == NOTHING
-    assert View(Options(), sample=True).instead(wide) == ""  # these respondents are known better
+    assert View(Options()).replacement(wide) == UNINFORMATIVE
+    assert View(Options(), sample=True).replacement(wide) == ""  # these respondents are known better
 
 
 def test_a_plot_draws_no_point_for_what_says_nothing() -> None:
     wide, narrow = line(0.0, 0.9), line(0.2, 0.4)
     for draw, mark in ((intervals, "circle"), (distribution, "rect")):
-        svg = draw(rows_of([wide, narrow], View(Options()), ["wide", "narrow"]), title="Both")
+        svg = draw(chart_rows([wide, narrow], View(Options()), ["wide", "narrow"]), title="Both")
         assert svg.count(f"<{mark} ") - svg.count('class="paper"') * (mark == "rect") == 1
-        assert f"wide: {NOTHING}, 0% to 90%" in svg and "narrow: 30%, 20% to 40%" in svg
+        assert f"wide: {UNINFORMATIVE}, 0% to 90%" in svg and "narrow: 30%, 20% to 40%" in svg
         assert svg.count(" open") >= 1 and "45" not in svg.partition("<desc")[2].partition("</desc>")[0]
 
 
 def test_the_terminal_says_so_of_shares_means_groups_and_cells() -> None:
     made = survey(PAIR)
-    told = results_text(made, results(made, WIDE))
-    assert told.count(NOTHING) == sum(one.high - one.low >= LEFT_OPEN for one in _lines(results(made, WIDE)))
-    assert NOTHING in told and NOTHING not in results_text(made, results(made, NARROW))
+    told = format_results(made, results(made, WIDE))
+    assert told.count(UNINFORMATIVE) == sum(
+        one.high - one.low >= UNINFORMATIVE_PART for one in _lines(results(made, WIDE))
+    )
+    assert UNINFORMATIVE in told and UNINFORMATIVE not in format_results(made, results(made, NARROW))
     mean = survey(define([number("hours", levels=3, max=6)], [field(subset(3, 1), "hours")]))
-    assert NOTHING in results_text(mean, results(mean, Tally(4, np.array([2, 1, 1]))))
+    assert UNINFORMATIVE in format_results(mean, results(mean, Tally(4, np.array([2, 1, 1]))))
     members = [(survey(PAIR | {"slug": slug}), tally) for slug, tally in (("thin", WIDE), ("thick", NARROW))]
     beside = [
-        row for row in study_text(members[0][0], groups_document(members, Options())).splitlines() if NOTHING in row
+        row
+        for row in format_study(members[0][0], compare_groups(members, Options())).splitlines()
+        if UNINFORMATIVE in row
     ]
     assert beside and all("thin" in row for row in beside)
     rng = np.random.default_rng()
     bits = np.packbits(rng.integers(0, 2, (40, 2), dtype=np.uint8), axis=1)
-    crossed = crosstab_document(
+    crossed = make_crosstab(
         made, Tally(40, np.unpackbits(bits, axis=1)[:, :2].sum(axis=0)), [bits], "cheated", "seen", Options()
     )
     assert isinstance(crossed, Crosstab)
-    silent = sum(says_nothing(one) for lines in crossed.lists.values() for one in lines)
-    assert crosstab_text(made, crossed).count(NOTHING) == silent > 0
+    silent = sum(is_uninformative(one) for lines in crossed.lists.values() for one in lines)
+    assert format_crosstab(made, crossed).count(UNINFORMATIVE) == silent > 0
 
 
 def test_on_a_page_a_mean_is_measured_by_its_own_range() -> None:
     made = survey(define([number("hours", levels=3, max=6)], [field(subset(3, 1), "hours")]))
-    for tally, said in ((Tally(4, np.array([2, 1, 1])), NOTHING), (Tally(4000, np.array([2000, 1000, 1000])), "")):
-        (figure,) = figures(made, results(made, tally), View(Options()))
-        assert [figure.instead(one) for one in figure.means] == [said]
-        assert (NOTHING in figure.plots[0].svg) == bool(said)
+    for tally, said in (
+        (Tally(4, np.array([2, 1, 1])), UNINFORMATIVE),
+        (Tally(4000, np.array([2000, 1000, 1000])), ""),
+    ):
+        (figure,) = build_figures(made, results(made, tally), View(Options()))
+        assert [figure.replacement(one) for one in figure.means] == [said]
+        assert (UNINFORMATIVE in figure.plots[0].svg) == bool(said)
 
 
 def test_a_mean_off_the_middle_of_its_interval_says_why() -> None:
     """Fewer reports of the highest level than noise alone would give: its share is below 0, and shown as 0."""
     made = survey(define([number("hours", levels=3, max=6)], [field(subset(3, 1), "hours")]))
     for counts, said in (([110, 80, 10], True), ([100, 50, 50], False)):
-        (figure,) = figures(made, results(made, Tally(200, np.array(counts))), View(Options()))
-        assert bool(re.fullmatch(r"The mark is made of .*; unbiased, the mean would be 0\.\d+\.", figure.off)) == said
-        assert said or figure.off == ""
+        (figure,) = build_figures(made, results(made, Tally(200, np.array(counts))), View(Options()))
+        assert (
+            bool(
+                re.fullmatch(r"The mark is made of .*; unbiased, the mean would be 0\.\d+\.", figure.off_center_reason)
+            )
+            == said
+        )
+        assert said or figure.off_center_reason == ""
 
 
 def _lines(document: Results) -> list[Line]:

@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from candor_client import Survey
-from survey_app.assure.simulation.trial import tally
+from survey_app.assure.simulation.trial import simulate_tally
 from survey_app.estimate.intervals import APPROXIMATE, GUARANTEED, PROVED, Interval, Method, Options
 from survey_app.plan.assumed_people import draw_people
-from survey_app.results.crosstab_document import Crosstab, crosstab_document
-from survey_app.results.group_document import groups_document
-from survey_app.results.methods import Setting, method_words, methods_used, paragraph
-from survey_app.results.regression_document import regression_on_groups
+from survey_app.results.crosstab_document import Crosstab, make_crosstab
+from survey_app.results.group_document import compare_groups
+from survey_app.results.methods import SurveyStatus, describe_interval_methods, list_interval_methods, methods_paragraph
+from survey_app.results.regression_document import regress_on_groups
 from survey_app.results.survey_document import Results, results, table_rows
 from survey_app.tally import Tally
 from tests.definitions import (
@@ -37,12 +37,12 @@ CHOICES = [
 
 def named_in(text: str, options: Options) -> set[Method]:
     """The methods that a paragraph names."""
-    return {method for method, words in method_words(options).items() if words in text}
+    return {method for method, words in describe_interval_methods(options).items() if words in text}
 
 
 def tallied(made: Survey, reports: int, rng: np.random.Generator) -> Tally:
     """What so many made-up people report."""
-    return tally(made, draw_people(made, {}, reports, rng), reports, rng)
+    return simulate_tally(made, draw_people(made, {}, reports, rng), reports, rng)
 
 
 @settings(max_examples=150, suppress_health_check=list(HealthCheck))
@@ -58,29 +58,29 @@ def test_the_paragraph_names_the_methods_of_the_document_and_no_other(
 ) -> None:
     made = made_of(names, ask=ask)
     document = results(made, tallied(made, reports, np.random.default_rng(seed)), options)
-    said = paragraph(made, document, Setting(options, sample=False, final=True))
+    said = methods_paragraph(made, document, SurveyStatus(options, shows_sample_intervals=False, is_final=True))
     assert named_in(said, options) == {line.method for _, _, line in table_rows(document.parts)}
 
 
 def test_without_an_estimate_the_paragraph_names_no_interval() -> None:
     made = made_of(["coin"])
     document = results(made, Tally(1, np.array([1])))
-    said = paragraph(made, document, Setting(Options(), sample=False, final=True))
-    assert methods_used(document) == set()
+    said = methods_paragraph(made, document, SurveyStatus(Options(), shows_sample_intervals=False, is_final=True))
+    assert list_interval_methods(document) == set()
     assert "of which the respondents are a random sample. Questions" in said
 
 
 @pytest.mark.parametrize("options", CHOICES)
 def test_every_method_has_words_of_its_own(options: Options) -> None:
-    words = method_words(options)
+    words = describe_interval_methods(options)
     assert set(words) == set(Method)
     for method, text in words.items():
         assert [other for other, longer in words.items() if text in longer] == [method]
 
 
 def test_the_words_promise_what_the_labels_promise() -> None:
-    for method, text in method_words(Options(population=9000)).items():
-        label = Interval(0, 1, method).label
+    for method, text in describe_interval_methods(Options(population=9000)).items():
+        label = Interval(0, 1, method).coverage
         assert label == (GUARANTEED if method in PROVED else APPROXIMATE)
         assert ("(approximate" in text) == (label == APPROXIMATE)
 
@@ -90,14 +90,14 @@ def test_every_method_comes_of_something_that_can_be_asked_for() -> None:
     rng, made = np.random.default_rng(), made_of(list(FIELDS))
     seen: set[Method] = set()
     for options in CHOICES:
-        seen |= methods_used(results(made, tallied(made, 900, rng), options))
+        seen |= list_interval_methods(results(made, tallied(made, 900, rng), options))
     simple = made_of(["one of three"])
     whole = results(simple, Tally(90, np.array([40, 30, 20])), totals={"q0a": [simple.questions[0].labels]})
-    seen |= methods_used(whole)
+    seen |= list_interval_methods(whole)
     assert whole.questions[0].totals[0].method == Method.CERTAIN
     pair = made_of(["coin", "one of three"])
     rows = rng.choice(np.array([0b00000000, 0b01000000, 0b10100000, 0b11000000], dtype=np.uint8), (200, 1))
-    crossed = crosstab_document(pair, Tally(200, np.zeros(4, dtype=np.int64)), [rows], "q0a", "q1a", Options())
+    crossed = make_crosstab(pair, Tally(200, np.zeros(4, dtype=np.int64)), [rows], "q0a", "q1a", Options())
     assert isinstance(crossed, Crosstab)
     assert {name: {line.method for line in lines} for name, lines in crossed.lists.items()} == {
         "estimates": {Method.SCORE},
@@ -106,12 +106,12 @@ def test_every_method_comes_of_something_that_can_be_asked_for() -> None:
     }
     groups = [(survey(define([yes_no()], [field(COIN, "cheated")], slug=slug)), Tally(200, np.array([ones])))
               for slug, ones in (("a", 80), ("b", 110))]  # fmt: skip
-    study = groups_document(groups, Options(), {"a": 1, "b": 1})
+    study = compare_groups(groups, Options(), {"a": 1, "b": 1})
     assert study.total
     together = {
         line.method for part in (*study.total.questions, *study.differences[0].questions) for line in part.estimates
     }
-    fit = regression_on_groups(groups, "cheated", "yes", {"a": {"year": 1}, "b": {"year": 2}}, Options())
+    fit = regress_on_groups(groups, "cheated", "yes", {"a": {"year": 1}, "b": {"year": 2}}, Options())
     assert together == {Method.SCORE, Method.MOVER}
     assert {one.method for one in fit.coefficients} == {Method.WALD}
     assert seen | {Method.SCORE, Method.MOVER, Method.WALD} == set(Method)

@@ -12,13 +12,13 @@ from candor_client import Survey
 from candor_client.mechanisms import Drawn, Flip, Geometric, Subset
 from survey_app.assure.simulation.devices import reports
 from survey_app.authoring import build_file
-from survey_app.channels.posterior import total
+from survey_app.channels.posterior import total_epsilon
 from survey_app.estimate.intervals import Options
 from survey_app.languages import numbers
 from survey_app.plan.assumed_people import draw_people
-from survey_app.results.caution import design_effect, largest_shift, untrue_answers, worth
-from survey_app.results.checklist import cautions, checklist
-from survey_app.results.methods import Setting, intervals_shown, paragraph
+from survey_app.results.caution import correct_denied_answers, design_effect, effective_sample_size, largest_shift
+from survey_app.results.checklist import list_cautions, make_checklist
+from survey_app.results.methods import SurveyStatus, count_intervals, methods_paragraph
 from survey_app.results.survey_document import Results, results, table_rows
 from survey_app.tally import Tally, add_bits
 from tests.definitions import (
@@ -37,7 +37,7 @@ from tests.definitions import (
 )
 
 CAMPUS = Path(__file__).parents[1] / "campus.yaml"
-PLAIN = Setting(Options(), sample=False, final=True)
+PLAIN = SurveyStatus(Options(), shows_sample_intervals=False, is_final=True)
 
 
 def document(made: Survey, count: int = 500, options: Options | None = None) -> Results:
@@ -54,12 +54,12 @@ def campus() -> Survey:
 
 
 def test_the_paragraph_holds_the_surveys_own_numbers(campus: Survey) -> None:
-    text = paragraph(campus, document(campus), PLAIN)
+    text = methods_paragraph(campus, document(campus), PLAIN)
     assert "n = 500 reports" in text
     assert campus.digest in text
-    assert f"ε = {numbers.epsilon(total(campus))} (the sum over all fields)" in text
+    assert f"ε = {numbers.format_epsilon(total_epsilon(campus))} (the sum over all fields)" in text
     for one in campus.fields:
-        assert f"(ε = {numbers.epsilon(one.mechanism.epsilon)})" in text
+        assert f"(ε = {numbers.format_epsilon(one.mechanism.epsilon)})" in text
         if not isinstance(one.mechanism, Geometric):
             assert f"p = {float(one.mechanism.p):.4g}" in text
             assert f"q = {float(one.mechanism.q):.4g}" in text
@@ -76,16 +76,20 @@ def test_the_paragraph_holds_the_surveys_own_numbers(campus: Survey) -> None:
 @pytest.mark.parametrize(
     ("setting", "said", "unsaid"),
     [
-        (Setting(Options(0.8, simultaneous=True), False, True), "80% for all answers of a question together", "95%"),
-        (Setting(Options(narrow=True), False, True), "Wilson", "Clopper"),
-        (Setting(Options(population=9000), False, True), "a population of 9,000", "Clopper"),
-        (Setting(Options(), True, True), "for these respondents alone", "they refer to the population"),
-        (Setting(Options(), False, False), "still open", "closed survey"),
+        (
+            SurveyStatus(Options(0.8, simultaneous=True), False, True),
+            "80% for all answers of a question together",
+            "95%",
+        ),
+        (SurveyStatus(Options(narrow=True), False, True), "Wilson", "Clopper"),
+        (SurveyStatus(Options(population=9000), False, True), "a population of 9,000", "Clopper"),
+        (SurveyStatus(Options(), True, True), "for these respondents alone", "they refer to the population"),
+        (SurveyStatus(Options(), False, False), "still open", "closed survey"),
     ],
 )
-def test_the_paragraph_tells_which_intervals_these_are(setting: Setting, said: str, unsaid: str) -> None:
+def test_the_paragraph_tells_which_intervals_these_are(setting: SurveyStatus, said: str, unsaid: str) -> None:
     made = survey(define([yes_no()], [field(COIN, "cheated")], epsilon="1.098612288669"))
-    text = paragraph(made, document(made, options=setting.options), setting)
+    text = methods_paragraph(made, document(made, options=setting.options), setting)
     assert said in text
     assert unsaid not in text
 
@@ -93,19 +97,19 @@ def test_the_paragraph_tells_which_intervals_these_are(setting: Setting, said: s
 def test_questions_with_one_mechanism_share_a_sentence() -> None:
     names = [f"q{i}" for i in range(20)]
     made = survey(define([yes_no(name) for name in names], [field(COIN, name) for name in names]))
-    text = paragraph(made, document(made), PLAIN)
+    text = methods_paragraph(made, document(made), PLAIN)
     assert "“q0”, “q1”, “q2”, “q3”, “q4”, “q5” and 14 more questions were each randomized" in text
     assert text.count("P(yes sent | yes)") == 1
 
 
 def test_a_number_whose_every_value_is_a_level_is_not_rounded() -> None:
     made = survey(define([number(levels=7)], [field(geometric(7), "hours")]))
-    assert "“hours” was randomized by two-sided geometric noise" in paragraph(made, document(made), PLAIN)
+    assert "“hours” was randomized by two-sided geometric noise" in methods_paragraph(made, document(made), PLAIN)
 
 
 def test_with_ask_the_paragraph_says_what_a_device_answered() -> None:
     made = survey(define([yes_no("a"), yes_no("b")], [field(COIN, "a"), field(COIN, "b")], ask=1))
-    text = paragraph(made, document(made), PLAIN)
+    text = methods_paragraph(made, document(made), PLAIN)
     assert "Each device answered one of 2 blocks of questions, drawn at random." in text
     assert "ε = 1.0987 (the largest of the blocks, of which a device answers one)" in text
 
@@ -113,14 +117,14 @@ def test_with_ask_the_paragraph_says_what_a_device_answered() -> None:
 def test_with_chances_the_paragraph_tells_them() -> None:
     questions = [yes_no("a"), yes_no("b"), choice("c")]
     fields = [field(COIN, "a", chance=5), field(subset(6, 1), "b", "c", chance=3)]
-    text = paragraph(made := survey(define(questions, fields, ask=1)), document(made), PLAIN)
+    text = methods_paragraph(made := survey(define(questions, fields, ask=1)), document(made), PLAIN)
     assert "one of 2 blocks of questions, drawn on the device with these chances: “a” 62.5%, “b” + “c” 37.5%." in text
 
 
 @pytest.mark.parametrize(("draw", "said"), [(1, "response with P(sent"), (2, "response on their 4 sets with P(sent")])
 def test_options_that_are_drawn_are_told_with_their_chances(draw: int, said: str) -> None:
     made = survey(define([multiple()], [field(drawn(3, draw), "used")]))
-    text = paragraph(made, document(made), PLAIN)
+    text = methods_paragraph(made, document(made), PLAIN)
     assert f"by asking about {draw} of 3 options, drawn at random, by randomized {said}" in text
     mechanism = made.fields[0].mechanism
     assert isinstance(mechanism, Drawn)
@@ -129,26 +133,28 @@ def test_options_that_are_drawn_are_told_with_their_chances(draw: int, said: str
 
 def test_every_interval_is_counted(campus: Survey) -> None:
     shown = document(campus)
-    assert intervals_shown(shown, PLAIN) == len(list(table_rows(shown.parts)))
-    said = " ".join(cautions(shown, PLAIN))
-    assert f"{intervals_shown(shown, PLAIN)} intervals of 95% are shown" in said
-    more = Setting(Options(), False, True, compared=7)
-    assert intervals_shown(shown, more) == intervals_shown(shown, PLAIN) + 7
+    assert count_intervals(shown, PLAIN) == len(list(table_rows(shown.parts)))
+    said = " ".join(list_cautions(shown, PLAIN))
+    assert f"{count_intervals(shown, PLAIN)} intervals of 95% are shown" in said
+    more = SurveyStatus(Options(), False, True, comparison_count=7)
+    assert count_intervals(shown, more) == count_intervals(shown, PLAIN) + 7
     assert "choose simultaneous" in said
-    together = Setting(Options(simultaneous=True), False, True)
-    assert "choose simultaneous" not in " ".join(cautions(shown, together))
+    together = SurveyStatus(Options(simultaneous=True), False, True)
+    assert "choose simultaneous" not in " ".join(list_cautions(shown, together))
 
 
 def test_cautions_follow_the_state_and_the_invitations(campus: Survey) -> None:
     shown = document(campus)
-    assert "still open" not in " ".join(cautions(shown, PLAIN))
-    assert "still open" in " ".join(cautions(shown, Setting(Options(), False, False)))
-    assert "without invitation" in " ".join(cautions(shown, PLAIN))
-    assert "without invitation" not in " ".join(cautions(shown, Setting(Options(), False, True, invited=True)))
+    assert "still open" not in " ".join(list_cautions(shown, PLAIN))
+    assert "still open" in " ".join(list_cautions(shown, SurveyStatus(Options(), False, False)))
+    assert "without invitation" in " ".join(list_cautions(shown, PLAIN))
+    assert "without invitation" not in " ".join(
+        list_cautions(shown, SurveyStatus(Options(), False, True, is_by_invitation=True))
+    )
 
 
 def test_the_checklist_fills_in_what_is_known(campus: Survey) -> None:
-    items = {item.name: item for item in checklist(campus, document(campus), PLAIN)}
+    items = {item.name: item for item in make_checklist(campus, document(campus), PLAIN)}
     assert set(items) == {
         "Mode", "Frame and sampling", "Response rate", "Privacy", "Noise",
         "Estimator", "Intervals", "Weights", "Stopping rule", "Definition",
@@ -156,16 +162,16 @@ def test_the_checklist_fills_in_what_is_known(campus: Survey) -> None:
     assert items["Stopping rule"].open and items["Response rate"].open and not items["Privacy"].open
     assert campus.digest in items["Definition"].text
     assert "cheated 1.0987" in items["Privacy"].text and "help+fair" in items["Privacy"].text
-    known = Setting(Options(), False, True, True, "The survey closes with 100 reports.")
-    items = {item.name: item for item in checklist(campus, document(campus), known)}
+    known = SurveyStatus(Options(), False, True, True, "The survey closes with 100 reports.")
+    items = {item.name: item for item in make_checklist(campus, document(campus), known)}
     assert not items["Stopping rule"].open
     assert "By invitation" in items["Frame and sampling"].text
 
 
 def test_an_epsilon_is_never_told_smaller_than_it_is() -> None:
-    assert numbers.epsilon(Decimal("1.09861228")) == "1.0987"
-    assert numbers.epsilon(Decimal("2")) == "2"
-    assert numbers.epsilon(Decimal("0.50001")) == "0.5001"
+    assert numbers.format_epsilon(Decimal("1.09861228")) == "1.0987"
+    assert numbers.format_epsilon(Decimal("2")) == "2"
+    assert numbers.format_epsilon(Decimal("0.50001")) == "0.5001"
 
 
 # docs/methods.md §1: design effect 5.7 at ln 3 and π = .2, 16.8 at π = .05.
@@ -210,7 +216,7 @@ def test_what_has_no_share_has_no_design_effect() -> None:
     assert design_effect(made.fields[0], made.questions[0], "0", 0.5) is None
     made = survey(define([yes_no()], [field(COIN, "cheated")]))
     assert design_effect(made.fields[0], made.questions[0], "yes", 0.0) is None
-    assert worth(made.fields[0], made.questions[0], []) is None
+    assert effective_sample_size(made.fields[0], made.questions[0], []) is None
 
 
 # docs/methods.md §9, at ε = 1, for a fraction b: RR 1.58 b, GRR k=5 3.33 b, GRR k=100 58.6 b.
@@ -273,10 +279,10 @@ def test_an_invented_report_of_a_noisy_number_counts_for_all_beyond_its_end() ->
 
 def test_untrue_answers_divide_the_estimate_and_its_interval(campus: Survey) -> None:
     shown = document(campus)
-    (found,) = untrue_answers(campus, shown)
+    (found,) = correct_denied_answers(campus, shown)
     line = shown.questions[0].estimates[1]
     assert line.option == "yes"
-    for lie, row in zip((0.1, 0.3), found.corrected, strict=True):
+    for lie, row in zip((0.1, 0.3), found.corrected_estimates, strict=True):
         assert row == pytest.approx([min(end / (1 - lie), 1) for end in (line.estimate, line.low, line.high)])
 
 
@@ -289,6 +295,6 @@ def test_an_option_about_which_no_device_was_asked_has_no_effective_sample_size(
     made = survey(define([multiple()], [field(drawn(3, 1), "used")]))
     part = results(made, Tally(20, np.array([0, 0, 10, 0, 10, 0]))).questions[0]
     assert [line.n for line in part.estimates] == [0, 10, 10]
-    found = worth(made.fields[0], made.questions[0], part.estimates)
+    found = effective_sample_size(made.fields[0], made.questions[0], part.estimates)
     assert found is None or found[1] > 0
-    assert worth(made.fields[0], made.questions[0], part.estimates[:1]) is None
+    assert effective_sample_size(made.fields[0], made.questions[0], part.estimates[:1]) is None

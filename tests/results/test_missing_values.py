@@ -12,13 +12,13 @@ import pytest
 
 from candor_client.definition import Survey
 from survey_app.results.bit_meanings import stored_bits
-from survey_app.results.export import csv_chunks, write_parquet
+from survey_app.results.export import write_csv_chunks, write_parquet
 from survey_app.results.parquet import ParquetError
 from survey_app.results.parquet.pair_counts import count
 from survey_app.results.parquet.parquet_reader import find
-from survey_app.results.spss import write_statistics
+from survey_app.results.spss import write_statistics_file
 from survey_app.results.survey_document import results
-from survey_app.tally import Bits, Tally, asked_bits, columns
+from survey_app.tally import Bits, Tally, columns, find_asked_bits
 from tests.definitions import COIN, define, field, scale, subset, survey, yes_no
 from tests.results.figure_kinds import FIELDS, made_of
 from tests.results.parquet.parquet_files import rewritten
@@ -26,7 +26,7 @@ from tests.results.test_archive_page import everything, filled
 
 
 def read_csv(parsed: Survey, rows: Bits, _: Path) -> pandas.DataFrame:
-    return pandas.read_csv(io.BytesIO(b"".join(csv_chunks(parsed, [rows]))))
+    return pandas.read_csv(io.BytesIO(b"".join(write_csv_chunks(parsed, [rows]))))
 
 
 def read_parquet(parsed: Survey, rows: Bits, _: Path) -> pandas.DataFrame:
@@ -39,7 +39,7 @@ def read_statistics(kind: str) -> Callable[[Survey, Bits, Path], pandas.DataFram
     def read(parsed: Survey, rows: Bits, folder: Path) -> pandas.DataFrame:
         path = folder / f"bits{kind}"
         with path.open("wb") as file:
-            write_statistics(parsed, len(rows), [rows[:700], rows[700:]], kind, file)
+            write_statistics_file(parsed, len(rows), [rows[:700], rows[700:]], kind, file)
         table, _ = (pyreadstat.read_sav if kind == ".sav" else pyreadstat.read_dta)(path)
         return table
 
@@ -82,7 +82,7 @@ def test_exactly_the_cells_that_were_not_asked_are_missing(kind: str, ask: bool,
     rows, _ = filled(parsed, 1500)
     bits, places = unpacked(parsed, rows), {}
     for at in columns(parsed):
-        asked = bits[:, [at.asked]] if at.asked is not None else np.ones((len(rows), 1), dtype=np.int64)
+        asked = bits[:, [at.asked_column]] if at.asked_column is not None else np.ones((len(rows), 1), dtype=np.int64)
         for bit in range(at.start, at.stop):
             pair = at.start + (bit - at.start) // 2 * 2
             drawn = at.field.questions[0].id == "used"
@@ -116,7 +116,7 @@ def test_plain_frequencies_are_what_the_results_call_reported(name: str, ask: bo
 def test_a_survey_that_asks_everybody_everything_misses_nothing() -> None:
     parsed = made_of(["coin", "two of four", "joint"])
     rows, _ = filled(parsed, 100)
-    assert (asked_bits(parsed) < 0).all()
+    assert (find_asked_bits(parsed) < 0).all()
     assert read_csv(parsed, rows, Path()).notna().all(axis=None)
 
 

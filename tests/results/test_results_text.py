@@ -8,11 +8,11 @@ from msgspec import UNSET
 
 from candor_client import Survey
 from survey_app.estimate.intervals import APPROXIMATE, Method, Options
-from survey_app.results.crosstab_document import crosstab_document
-from survey_app.results.csv_table import csv_text, regression_table
-from survey_app.results.group_document import groups_document
+from survey_app.results.crosstab_document import make_crosstab
+from survey_app.results.csv_table import format_csv, regression_table
+from survey_app.results.group_document import compare_groups
 from survey_app.results.regression_document import CoefficientLine, Regression
-from survey_app.results.results_text import crosstab_text, regression_text, results_text, study_text
+from survey_app.results.results_text import format_crosstab, format_regression, format_results, format_study
 from survey_app.results.survey_document import results
 from survey_app.tally import Tally
 from tests.block_survey import blocks
@@ -30,7 +30,7 @@ def two_blocks() -> tuple[Survey, Tally]:
 
 def test_results_are_a_page_that_a_person_can_read() -> None:
     made, tally = two_blocks()
-    assert results_text(made, results(made, tally)).splitlines()[:17] == [
+    assert format_results(made, results(made, tally)).splitlines()[:17] == [
         f"Exam honesty (exam), version {made.digest[:12]}",
         "150 reports; 95% intervals for the population, coverage guaranteed unless they are called approximate.",
         "",
@@ -55,7 +55,7 @@ def test_results_are_a_page_that_a_person_can_read() -> None:
 def test_every_kind_of_question_has_its_numbers_in_the_text(name: str) -> None:
     made = made_of([name])
     document = results(made, Tally(50, np.full(made.width, 17)))
-    text = results_text(made, document)
+    text = format_results(made, document)
     for part in document.parts:
         for line in (line for lines in part.lists.values() for line in lines):
             assert line.name in text
@@ -66,7 +66,7 @@ def test_every_kind_of_question_has_its_numbers_in_the_text(name: str) -> None:
 
 def test_a_follow_up_leads_with_those_who_answered() -> None:
     made, tally = two_blocks()
-    text = results_text(made, results(made, tally))
+    text = format_results(made, results(made, tally))
     section = text.partition("help: ")[2].partition("\n\n")[0]
     assert "Asked if “Did you copy?” is “yes”: about 27 of 100 were asked and answered" in section
     places = ["among those who were asked and answered", "of all, asked or not", "not asked or no answer"]
@@ -75,8 +75,8 @@ def test_a_follow_up_leads_with_those_who_answered() -> None:
 
 def test_a_follow_up_leads_with_those_who_answered_in_a_study_too() -> None:
     made, tally = two_blocks()
-    study = groups_document([(replace(made, slug=slug), tally) for slug in ("north", "south")], Options())
-    section = study_text(made, study).partition("help: ")[2].partition("\n\n")[0]
+    study = compare_groups([(replace(made, slug=slug), tally) for slug in ("north", "south")], Options())
+    section = format_study(made, study).partition("help: ")[2].partition("\n\n")[0]
     assert "is “yes”: north about 27 of 100, south about 27 of 100 were asked and answered." in " ".join(
         section.split()
     )
@@ -87,13 +87,13 @@ def test_a_follow_up_leads_with_those_who_answered_in_a_study_too() -> None:
 
 def test_a_thousand_options_are_cut_and_said_to_be() -> None:
     made = survey(define([choice(options=40)], [field(subset(40, 1), "help")]))
-    text = results_text(made, results(made, Tally(400, np.arange(40) % 19)))
+    text = format_results(made, results(made, Tally(400, np.arange(40) % 19)))
     assert "… and 10 smaller ones: --csv has all" in text
 
 
 def test_blocks_stand_in_a_table_with_what_it_means() -> None:
     made, tally = two_blocks()
-    found = results_text(made, results(made, tally)).splitlines()
+    found = format_results(made, results(made, tally)).splitlines()
     at = found.index("block           chance  expected  drawn")
     assert found[at + 1 :] == [
         "cheated + help     50%        75    100",
@@ -107,15 +107,15 @@ def test_blocks_stand_in_a_table_with_what_it_means() -> None:
 
 def test_a_crosstab_is_a_grid_and_a_wide_one_a_list() -> None:
     made, tally = two_blocks()
-    text = crosstab_text(made, crosstab_document(made, tally, [], "cheated", "help", Options()))
+    text = format_crosstab(made, make_crosstab(made, tally, [], "cheated", "help", Options()))
     assert "n = 100: devices that drew this block (50% expected), also those to whom some of it was not put" in text
     assert "cells: shares of those who were asked (guaranteed)" in text
     assert "there is nothing to test" in text
     wide = survey(define([yes_no(), choice(options=12)], [field(subset(24, 1), "cheated", "help")]))
-    text = crosstab_text(wide, crosstab_document(wide, Tally(480, np.full(24, 20)), [], "cheated", "help", Options()))
+    text = format_crosstab(wide, make_crosstab(wide, Tally(480, np.full(24, 20)), [], "cheated", "help", Options()))
     assert max(map(len, text.splitlines())) <= 110
     assert "Likelihood ratio of independent cells: χ² = 0.00, df = 11, p = 1, n = 480." in text
-    empty = crosstab_text(wide, crosstab_document(wide, Tally.empty(wide), [], "cheated", "help", Options()))
+    empty = format_crosstab(wide, make_crosstab(wide, Tally.empty(wide), [], "cheated", "help", Options()))
     assert empty.endswith("not enough reports answer both (n = 0)")
 
 
@@ -124,8 +124,8 @@ def test_groups_stand_below_each_other() -> None:
         (survey(define([scale()], [field(subset(3, 1), "fair")], slug=slug)), Tally(100, np.array(counts)))
         for slug, counts in (("north", [50, 30, 20]), ("south", [20, 30, 50]))
     ]
-    study = groups_document(members, Options())
-    lines = study_text(members[0][0], study).splitlines()
+    study = compare_groups(members, Options())
+    lines = format_study(members[0][0], study).splitlines()
     assert lines[0] == "200 reports in 2 groups; 95% intervals, differences in points."
     assert [line.split() for line in lines[2:5]] == [
         ["group", "reports", "people", "weight"],
@@ -146,7 +146,7 @@ def test_coefficients_stand_in_a_table() -> None:
         coverage=APPROXIMATE, method=Method.WALD,
     )  # fmt: skip
     found = Regression(outcome="cheated", label="yes", confidence=0.95, coefficients=(line,))
-    assert regression_text(found).splitlines() == [
+    assert format_regression(found).splitlines() == [
         "log odds of cheated = yes (approximate)",
         "      log odds ratio  95% interval    odds ratio    n",
         "year           −0.50  −0.70 to −0.30       0.607  500",
@@ -159,7 +159,7 @@ def test_coefficients_are_a_table_for_programs_too() -> None:
         coverage=APPROXIMATE, method=Method.WALD,
     )  # fmt: skip
     found = Regression(outcome="cheated", label="yes", confidence=0.95, coefficients=(line,))
-    assert csv_text(regression_table(found)).splitlines() == [
+    assert format_csv(regression_table(found)).splitlines() == [
         "outcome,answer,name,n,estimate,standard_error,low,high,odds_ratio,coverage,method",
         f"cheated,yes,'=year,500,-0.5,0.1,-0.7,-0.3,,approximate,{Method.WALD}",
     ]
@@ -172,7 +172,7 @@ def test_a_follow_up_that_is_a_number_says_among_how_many_its_mean_is() -> None:
     document = results(made, Tally(400, np.array([150, 60, 60, 60, 220])))
     line = document.questions[1].answering
     assert line is not UNSET and line.coverage == "guaranteed" and line.low < line.estimate < line.high
-    assert f"about {400 * line.estimate:.0f} of 400 were asked and answered (95% interval" in results_text(
+    assert f"about {400 * line.estimate:.0f} of 400 were asked and answered (95% interval" in format_results(
         made, document
     )
 
@@ -180,10 +180,10 @@ def test_a_follow_up_that_is_a_number_says_among_how_many_its_mean_is() -> None:
 def test_a_survey_of_blocks_fits_a_terminal() -> None:
     made = blocks()
     for tally in (Tally.empty(made), Tally(600, np.full(made.width, 100))):
-        assert max(map(len, results_text(made, results(made, tally)).splitlines())) <= 110
+        assert max(map(len, format_results(made, results(made, tally)).splitlines())) <= 110
 
 
 def test_a_yes_by_coin_is_guaranteed_and_says_so_by_saying_nothing() -> None:
     made = survey(define([yes_no()], [field(COIN, "cheated")]))
-    text = results_text(made, results(made, Tally(1240, np.array([441]))))
+    text = format_results(made, results(made, Tally(1240, np.array([441]))))
     assert "  yes  21.1%  15.8% to 26.6%" in text.splitlines()

@@ -51,7 +51,7 @@ def counts(one: Field, symbol: int, part: float) -> np.ndarray[Any, Any]:
 
 def largest_seen(made: Survey, one: Field, question: Question) -> float:
     """Over everybody's truth and every report: how far the invented ones move any unbiased figure."""
-    alpha, mechanism = float(made.part(one)), one.mechanism
+    alpha, mechanism = float(made.answer_probability(one)), one.mechanism
     symbols = range(2**mechanism.size) if isinstance(mechanism, Drawn) else range(mechanism.size)
     sendable = {bits for symbol in symbols for bits in mechanism_bits(mechanism, symbol)}
     worst = 0.0
@@ -61,7 +61,7 @@ def largest_seen(made: Survey, one: Field, question: Question) -> float:
             seen = counts(one, symbol, alpha * (1 - invented))
             seen += invented * np.array([int(bit) for bit in sent])
             n = alpha * (1 - invented) + invented
-            evidence = Evidence(one, np.rint(REPORTS * seen).astype(np.int64), round(REPORTS * n), complete=False)
+            evidence = Evidence(one, np.rint(REPORTS * seen).astype(np.int64), round(REPORTS * n), is_complete=False)
             lines = question_estimates(evidence, question, Options())
             figures.append([line.unbiased for line in lines if line.kind != "no_answer"])
         worst = max(worst, *(abs(a - b) for a, b in zip(*figures, strict=True)))
@@ -74,7 +74,7 @@ def test_no_report_that_somebody_invents_moves_a_figure_further_than_told(made: 
     one = next(one for one in made.fields if question in one.questions)
     told = largest_shift(made, one, question, INVENTED)
     assert told is not None
-    reached = float(made.part(one))
+    reached = float(made.answer_probability(one))
     if isinstance(one.mechanism, Drawn):
         reached *= one.mechanism.draw / one.mechanism.size
     exactly = told * reached / (reached * (1 - INVENTED) + INVENTED)

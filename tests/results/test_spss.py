@@ -14,9 +14,9 @@ from click.testing import CliRunner
 from candor_client.definition import Survey
 from survey_app.cli import main
 from survey_app.results import spss
-from survey_app.results.bit_meanings import LONGEST_VARIABLE, field_bits, integers, stored_bits
+from survey_app.results.bit_meanings import LONGEST_VARIABLE, field_bits, format_integers, stored_bits
 from survey_app.results.export import ExportError
-from survey_app.results.spss import write_statistics
+from survey_app.results.spss import write_statistics_file
 from survey_app.results.survey_document import results
 from survey_app.tally import Bits, column_names
 from tests.definitions import COIN, choice, define, drawn, field, geometric, multiple, number, subset, survey, yes_no
@@ -32,7 +32,7 @@ def written(parsed: Survey, rows: Bits, kind: str, folder: Path) -> tuple[pandas
     """A file's table and what pyreadstat knows about it."""
     path = folder / f"bits{kind}"
     with path.open("wb") as file:
-        write_statistics(parsed, len(rows), [rows[:1000], rows[1000:]], kind, file)
+        write_statistics_file(parsed, len(rows), [rows[:1000], rows[1000:]], kind, file)
     read = pyreadstat.read_sav if kind == ".sav" else pyreadstat.read_dta
     table, about = read(path)
     return table, about
@@ -92,9 +92,9 @@ def test_the_integers_are_in_the_notes_of_sav_and_in_an_unused_label_of_dta(tmp_
     notes = " ".join(line.strip() for line in sav.notes)
     assert parsed.digest in sav.notes
     for one in field_bits(parsed):
-        said = integers(one.field)
+        said = format_integers(one.field)
         assert f"{one.name}: {said}" in notes
-        for bit in one.all:
+        for bit in one.all_bits:
             assert dta.variable_value_labels[bit.variable][2] == f"(published integers: {said})"
             assert set(sav.variable_value_labels[bit.variable]) == {0, 1}
             assert dta.variable_value_labels[bit.variable][1] == ("sent" if bit.parameters else "yes")
@@ -145,14 +145,14 @@ def test_what_does_not_fit_into_memory_is_refused_before_it_is_read(kind: str, m
     monkeypatch.setattr(spss, "MOST_CELLS", 100)
     with pytest.raises(ExportError, match=r"30 reports of 4 bits .* take .parquet or .csv, which stream"):
         parsed = survey(define([choice("q", 4)], [field(subset(4, 1), "q")]))
-        write_statistics(parsed, 30, iter(()), kind, sys.stdout.buffer)
+        write_statistics_file(parsed, 30, iter(()), kind, sys.stdout.buffer)
 
 
 def test_more_variables_than_stata_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spss, "MOST_VARIABLES", 3)
     parsed = survey(define([number("n", levels=7)], [field(geometric(7), "n")]))
     with pytest.raises(ExportError, match=r"Stata holds 3 variables, and a report has 7 bits: take \.parquet"):
-        write_statistics(parsed, 2, iter(()), ".dta", sys.stdout.buffer)
+        write_statistics_file(parsed, 2, iter(()), ".dta", sys.stdout.buffer)
 
 
 @pytest.mark.parametrize("kind", KINDS_OF_FILE)
@@ -160,7 +160,7 @@ def test_without_pyreadstat_one_sentence_tells_what_to_install(kind: str, monkey
     monkeypatch.setitem(sys.modules, "pyreadstat", None)
     parsed = survey(define([multiple("m")], [field(drawn(3, 1), "m")]))
     with pytest.raises(ExportError, match=r"needs pyreadstat: pip install 'candor-survey\[spss\]'"):
-        write_statistics(parsed, 0, iter(()), kind, sys.stdout.buffer)
+        write_statistics_file(parsed, 0, iter(()), kind, sys.stdout.buffer)
 
 
 @pytest.mark.parametrize("kind", KINDS_OF_FILE)

@@ -15,16 +15,16 @@ from click.testing import CliRunner, Result
 from flask.testing import FlaskClient
 
 from survey_app import accounts, create_app
-from survey_app.accounts import add_user, new_token, secret_hash
+from survey_app.accounts import add_user, hash_secret, new_token
 from survey_app.assure.simulation.devices import reports
 from survey_app.authoring.terms import Terms
 from survey_app.cli import main
 from survey_app.estimate.group_estimates import GroupsError
 from survey_app.estimate.intervals import Options
-from survey_app.results.crosstab_document import Crosstab, EmptyCrosstab, crosstab_document
+from survey_app.results.crosstab_document import Crosstab, EmptyCrosstab, make_crosstab
 from survey_app.results.csv_table import COLUMNS
-from survey_app.results.group_document import groups_document
-from survey_app.store import STEP, Published, Store, Submission
+from survey_app.results.group_document import compare_groups
+from survey_app.store import STEP, PublishedSurvey, Store, Submission
 from survey_app.store.sqlite import reports as sqlite_reports
 from survey_app.tally import Bits, Tally
 from survey_app.web.access import get_store
@@ -58,7 +58,7 @@ def rows_of(definition: dict[str, Any], count: int) -> Bits:
     return np.concatenate([np.zeros((0, parsed.length), dtype=np.uint8), *reports(parsed, indices, rng)])
 
 
-def add(store: Store, owner: int, slug: str, count: int, *, public: bool = True, **changes: Any) -> Published:
+def add(store: Store, owner: int, slug: str, count: int, *, public: bool = True, **changes: Any) -> PublishedSurvey:
     """A survey whose results show so many reports; a step more have come."""
     definition = EXAM | {"slug": slug} | changes
     published = publish(store, survey(definition), Terms(public=public), owner=owner)
@@ -77,7 +77,7 @@ def web(tmp_path: Path) -> Iterator[tuple[FlaskClient, str]]:
     store = get_store(app)
     owner = add_user(store, "ada", "a long password")
     token = new_token()
-    store.add_token(owner, secret_hash(token))
+    store.add_token(owner, hash_secret(token))
     add(store, owner.key, "exam", REPORTS)
     add(store, owner.key, "other", 80)
     add(store, owner.key, "few", 0)
@@ -200,7 +200,7 @@ def test_a_crosstab_reads_the_store_in_pieces(run: Any, monkeypatch: pytest.Monk
     whole = strict(run("crosstab", "exam", "cheated", "age", "--json").stdout)
     monkeypatch.setattr(sqlite_reports, "CHUNK", 7)
     pieces: list[int] = []
-    original = crosstab_document
+    original = make_crosstab
 
     def watched(published: Any, tally: Any, scan: Any, *rest: Any) -> Crosstab | EmptyCrosstab:
         def counted() -> Iterator[Bits]:
@@ -210,7 +210,7 @@ def test_a_crosstab_reads_the_store_in_pieces(run: Any, monkeypatch: pytest.Monk
 
         return original(published, tally, counted(), *rest)
 
-    monkeypatch.setattr("survey_app.cli.results.crosstab_document", watched)
+    monkeypatch.setattr("survey_app.cli.results.make_crosstab", watched)
     found = strict(run("crosstab", "exam", "cheated", "age", "--json").stdout)
     assert sum(pieces) == REPORTS
     assert max(pieces) <= 7
@@ -314,7 +314,7 @@ def test_surveys_with_nothing_common_are_refused(run: Any, tmp_path: Path) -> No
         )
     ]
     with pytest.raises(GroupsError, match="do not ask the same"):
-        groups_document(published, Options())
+        compare_groups(published, Options())
     refused(run("results", "exam", "exam"), "named twice", code=2)
     weights = tmp_path / "weights"
     weights.write_text("exam: 1\n")

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from survey_app.estimate.intervals import Method, Options
-from survey_app.results.csv_table import COLUMNS, cells
+from survey_app.results.csv_table import COLUMNS, list_cells
 from survey_app.results.survey_document import Line, Results, results, table_rows
 from survey_app.tally import Tally
-from survey_app.web.openapi import document as description
+from survey_app.web.openapi import openapi_document as description
 from tests.definitions import COIN, choice, define, field, number, scale, subset, survey, yes_no
 from tests.results.figure_kinds import FIELDS, made_of
 
@@ -84,7 +84,7 @@ def test_the_columns_of_a_table_are_the_fields_of_a_line() -> None:
     assert [name for name in COLUMNS if name != "raw"] == KEYS
     document = results(survey(define([yes_no()], [field(COIN, "cheated")])), Tally(100, np.array([40])))
     text = io.StringIO()
-    csv.writer(text).writerows([line.name, *cells(line)] for _, _, line in table_rows(document.parts))
+    csv.writer(text).writerows([line.name, *list_cells(line)] for _, _, line in table_rows(document.parts))
     rows = list(csv.reader(io.StringIO(text.getvalue())))
     for row, line in zip(rows, plain(document)["questions"][0]["estimates"], strict=True):
         assert row == ["" if value is None else str(value) for value in (line.get(key) for key in ("option", *COLUMNS))]

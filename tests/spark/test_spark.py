@@ -14,7 +14,7 @@ import pytest
 
 from survey_app.results.parquet import ParquetError, spark
 from survey_app.results.parquet.pair_counts import count
-from survey_app.results.parquet.parquet_reader import Reports, find
+from survey_app.results.parquet.parquet_reader import ReportFiles, find
 from survey_app.tally import Bits
 from tests.results.parquet.parquet_files import bits_of, columns, mixed, parts, plain, rewritten
 
@@ -35,7 +35,7 @@ def hasty() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def session() -> Iterator[Any]:
-    with spark.session(f"local-cluster[{WORKERS},1,1024]") as made:
+    with spark.open_session(f"local-cluster[{WORKERS},1,1024]") as made:
         yield made
 
 
@@ -44,7 +44,7 @@ def rows() -> Bits:
     return bits_of(PARSED, 20_000)
 
 
-def cut(name: str, rows: Bits, folder: Path) -> Reports:
+def cut(name: str, rows: Bits, folder: Path) -> ReportFiles:
     """The same reports, laid out in some way."""
     if name == "one file":
         return find([columns(PARSED, rows, folder / "all.parquet")])

@@ -50,7 +50,7 @@ class PostgresPlace:
     def block(self) -> None:
         """Somebody holds the lock, and does not let it go."""
         self._holder = self.server.connect(self.url)
-        self._holder.execute(f"select pg_advisory_lock(%s, {database.HERE})", (database.ORDER,))
+        self._holder.execute(f"select pg_advisory_lock(%s, {database.SCHEMA_HASH})", (database.ORDER,))
 
     def unblock(self) -> None:
         self._holder.close()

@@ -160,7 +160,7 @@ def test_answers_leave_no_trace_in_database_logs_or_output(tmp_path: Path) -> No
         connection.execute("vacuum")
         connection.execute("pragma wal_checkpoint(truncate)")
     assert not re.search(rb"20\d\d-\d\d-\d\d[T ]\d\d:\d\d", (tmp_path / "candor.db").read_bytes())
-    assert store.newest("canary") is not None
+    assert store.newest_version("canary") is not None
 
 
 @pytest.mark.slow
@@ -169,7 +169,7 @@ def test_the_log_of_a_failure_names_no_respondent(tmp_path: Path) -> None:
         "import sys, logging; from survey_app import create_app; app = create_app({'DB': sys.argv[1]});"
         "app.config['PROPAGATE_EXCEPTIONS'] = False;"
         "c = app.test_client(); store = app.extensions['candor_store'];"
-        "type(store).current = lambda self, slug: 1 / 0;"
+        "type(store).current_key_and_digest = lambda self, slug: 1 / 0;"
         "r = c.get('/api/surveys/secret-slug', headers={'User-Agent': 'agent-4711'}, environ_base={'REMOTE_ADDR': '203.0.113.9'});"
         "print(r.status_code, r.data.decode())"
     )
@@ -238,10 +238,10 @@ def test_tidying_that_is_disturbed_is_tried_again(tmp_path: Path) -> None:
         reader.execute("begin")
         reader.execute("select count(*) from reports").fetchone()
         assert store.tidy() is False
-        assert store.untidy
+        assert store.needs_rewrite
     store._rest_until = 0
     assert store.tidy() is True
-    assert not store.untidy
+    assert not store.needs_rewrite
 
 
 def test_the_key_of_a_deleted_survey_is_never_used_again(place: Place) -> None:

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from candor_client import Report, randomize
-from survey_app.collect.intake import Intake, reply
-from survey_app.store import Outcome, Published, State, StoreError, Submission, Unavailable
+from survey_app.collect.intake import Intake, make_reply
+from survey_app.store import Outcome, PublishedSurvey, State, StoreError, Submission, Unavailable
 from survey_app.store.sqlite import SqliteStore
 from tests.disk import Disk, small_disk
 from tests.fixtures import SAID, begin, check_store, make, submission
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.slow
 SENDERS = 8
 
 
-def send_until_it_dies(server: Server, published: Published, kill_after: int) -> list[Report]:
+def send_until_it_dies(server: Server, published: PublishedSurvey, kill_after: int) -> list[Report]:
     """Let several senders report at once, kill the server when so many are acknowledged, and return those."""
     acknowledged: list[Report] = []
     lock, enough = threading.Lock(), threading.Event()
@@ -121,13 +121,13 @@ def test_a_worker_that_dies_leaves_no_server_that_is_silent(tmp_path: Path) -> N
 
 def receive(store: SqliteStore, report: Report) -> Outcome:
     with contextlib.closing(Intake(store, "off")) as intake:
-        return intake.take("exam", report.to_json()).result(timeout=PATIENCE)
+        return intake.accept("exam", report.to_json()).result(timeout=PATIENCE)
 
 
 def refused(store: SqliteStore, report: Report) -> str:
     with pytest.raises(Unavailable) as error:
         receive(store, report)
-    return str(json.loads(reply(error.value).body)["code"])
+    return str(json.loads(make_reply(error.value).body)["code"])
 
 
 @pytest.fixture

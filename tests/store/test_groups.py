@@ -8,7 +8,7 @@ import pytest
 
 from candor_client import Survey, randomize
 from survey_app.authoring.terms import Terms
-from survey_app.store import Member, Outcome, Published, State, StoreError, Submission
+from survey_app.store import Member, Outcome, PublishedSurvey, State, StoreError, Submission
 from tests.definitions import simple, survey
 from tests.fixtures import add
 from tests.store.conftest import Place
@@ -26,7 +26,7 @@ def members(*names: str, study: str = "exam", title: str = "Exam", **terms: Any)
     return [Member(group(name, study, title=title), Terms(size=sizes.get(name), **terms)) for name in names]
 
 
-def reports(published: Published, count: int) -> list[Submission]:
+def reports(published: PublishedSurvey, count: int) -> list[Submission]:
     made = [randomize(published.survey, {"cheated": True}) for _ in range(count)]
     return [Submission(published.key, one.id, one.bits) for one in made]
 
@@ -39,7 +39,7 @@ class Kept:
         self.store.migrate()
         self.ada, self.eve = (self.store.add_user(name, "-").key for name in ("ada", "eve"))
 
-    def publish(self, *names: str, state: State = State.OPEN, **options: Any) -> list[Published]:
+    def publish(self, *names: str, state: State = State.OPEN, **options: Any) -> list[PublishedSurvey]:
         owner = options.pop("owner", self.ada)
         return self.store.add_surveys(members(*(names or ("north", "south")), **options), owner=owner, state=state)
 
@@ -62,8 +62,8 @@ def test_a_study_is_its_groups_in_the_order_of_publishing(kept: Kept) -> None:
     assert kept.store.study("exam") == published
     assert [one.survey.group for one in published] == ["South", "North", "East"]
     assert [one.terms.size for one in published] == [8_000, 12_000, None]
-    assert kept.store.newest("exam-south") == published[0]
-    assert kept.store.newest("exam") is None
+    assert kept.store.newest_version("exam-south") == published[0]
+    assert kept.store.newest_version("exam") is None
     assert kept.store.study("exam-south") == kept.store.study("") == kept.store.study("other") == []
 
 
@@ -128,7 +128,7 @@ def test_one_definition_that_is_known_stops_all(kept: Kept) -> None:
     with pytest.raises(StoreError, match="this very definition of exam-north"):
         kept.publish("west", "north")
     assert kept.store.study("exam") == published
-    assert kept.store.newest("exam-west") is None
+    assert kept.store.newest_version("exam-west") is None
 
 
 def test_a_new_version_closes_all_groups_of_the_old_one(kept: Kept) -> None:
@@ -137,7 +137,7 @@ def test_a_new_version_closes_all_groups_of_the_old_one(kept: Kept) -> None:
     new = kept.publish("north", "west", title="Exam again")
     assert kept.store.study("exam") == new
     assert kept.states() == [State.OPEN, State.OPEN]
-    south = kept.store.newest("exam-south")
+    south = kept.store.newest_version("exam-south")
     assert south is not None
     assert south.state is State.CLOSED
     assert kept.store.is_final(south)
@@ -192,7 +192,7 @@ def test_a_report_that_comes_too_late_closes_all_groups(kept: Kept) -> None:
     kept.store.write(reports(south, 30).copy)
     kept.store.clock = lambda: NOON + HOUR
     assert kept.store.write(reports(north, 1).copy) == [Outcome.CLOSED]
-    assert kept.store._one("select count(*) from surveys where state = 'closed'")[0] == 2
+    assert kept.store._fetch_one("select count(*) from surveys where state = 'closed'")[0] == 2
     assert kept.store.snapshot(south).reports == 30
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from survey_app.store import STEP
 from survey_app.store.sqlite import SqliteStore
-from survey_app.store.sqlite.cell import cell
+from survey_app.store.sqlite.cell import encode_cell
 from tests.definitions import survey, worked
 from tests.fixtures import add as publish
 from tests.fixtures import begin, make, submission
@@ -20,17 +20,17 @@ def test_pending_reports_are_left_out_and_so_are_those_of_other_surveys(place: P
     store.write([submission(other) for _ in range(3 * STEP)].copy)
     made = [submission(published) for _ in range(2 * STEP - 1)]
     store.write(made.copy)
-    assert store.some_shown(published, b"", 100) == [], "nothing is shown before the fortieth"
+    assert store.visible_reports(published, b"", 100) == [], "nothing is shown before the fortieth"
     made.append(submission(published))
     store.write(made[-1:].copy)
-    seen = store.some_shown(published, b"", 100)
+    seen = store.visible_reports(published, b"", 100)
     assert len(seen) == store.snapshot(published).reports == STEP
     assert set(seen) < {(one.id, one.bits) for one in made} and seen == sorted(seen)
-    assert store.some_shown(published, seen[4][0], 3) == seen[5:8]
+    assert store.visible_reports(published, seen[4][0], 3) == seen[5:8]
     where, table = store.table_of(published)
     assert "bits" in table and (where.endswith("candor.db") or where == "PostgreSQL")
     store.delete_survey("exam")
-    assert store.some_shown(published, b"", 100) == []
+    assert store.visible_reports(published, b"", 100) == []
     store.close()
 
 
@@ -56,7 +56,7 @@ def test_it_lies_in_the_file_as_a_whole_whatever_the_survey_and_its_size(
     with store._transaction() as connection:
         connection.execute("insert into reports values (?, ?, ?)", (survey, id, bits))
     store.tidy(now=True)
-    parts = cell(survey, id, bits)
+    parts = encode_cell(survey, id, bits)
     assert store.path.read_bytes().count(b"".join(data for _, data in parts)) == 1
     assert dict(parts)["bits"] == bits
     store.close()

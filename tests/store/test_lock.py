@@ -67,7 +67,7 @@ def test_who_waits_gets_the_turn_when_it_comes(tmp_path: Path, monkeypatch: pyte
     with held(store.path):
         writer = threading.Thread(target=write)
         writer.start()
-        while store._lock._waiting is None:
+        while store._lock._waiter is None:
             pass
         assert not outcomes
     writer.join()

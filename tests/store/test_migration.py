@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from survey_app.accounts import secret_hash
+from survey_app.accounts import hash_secret
 from survey_app.store import Role, State, StoreError, Submission, now
 from survey_app.store.records import Hold
 from survey_app.store.sqlite import SqliteStore
-from survey_app.store.sqlite.database import ADDED
+from survey_app.store.sqlite.database import MIGRATIONS
 from tests.definitions import simple, survey
 from tests.fixtures import TOKEN, add, begin, check_store, make, submission
 from tests.postgres import Postgres
@@ -61,7 +61,7 @@ def test_opening_again_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "candor.db"
     store, published = make(path)
     store.migrate()
-    assert store.newest(published.survey.slug) == published
+    assert store.newest_version(published.survey.slug) == published
     store.close()
 
 
@@ -100,7 +100,7 @@ def version_4(path: Path, now: Path) -> None:
     store, published = make(now)
     store.write(lambda: [submission(published) for _ in range(50)])
     store.save_draft(published.owner, b"slug: later\n")
-    store.add_token(store.users()[0], secret_hash(TOKEN))
+    store.add_token(store.users()[0], hash_secret(TOKEN))
     store.tidy(now=True)
     store.close()
     with closing(sqlite3.connect(path)) as connection:
@@ -136,10 +136,10 @@ def test_a_file_of_version_4_with_reports_is_brought_up_to_date_and_stays_whole(
     store.migrate()
     assert content(path) == before
     assert schema(path) == schema(now)
-    published = store.newest("exam")
+    published = store.newest_version("exam")
     assert published is not None
     assert check_store(store, published) == 50
-    assert store.user_of_token(secret_hash(TOKEN)) == store.users()[0]
+    assert store.user_of_token(hash_secret(TOKEN)) == store.users()[0]
     friend = store.add_user("eve", "x")
     store.share(published, friend, Role.EDITOR)
     store.set_state(published, State.PAUSED, by=friend.key)
@@ -156,8 +156,8 @@ def test_an_update_that_fails_halfway_leaves_version_4(tmp_path: Path, monkeypat
     path = tmp_path / "old.db"
     version_4(path, tmp_path / "now.db")
     before, tables = content(path), schema(path)
-    broken = {**ADDED, 6: f"{ADDED[6]} create table shares (again text);"}
-    monkeypatch.setattr("survey_app.store.sqlite.database.ADDED", broken)
+    broken = {**MIGRATIONS, 6: f"{MIGRATIONS[6]} create table shares (again text);"}
+    monkeypatch.setattr("survey_app.store.sqlite.database.MIGRATIONS", broken)
     with pytest.raises(StoreError, match="cannot open the database"):
         SqliteStore(path).migrate()
     assert (content(path), schema(path)) == (before, tables)
@@ -197,14 +197,14 @@ def test_an_open_survey_by_invitation_of_before_keeps_what_it_shows_and_waits_fo
     store = SqliteStore(path)
     store.migrate()
     shown = arrived - 20 if arrived >= 40 else 0
-    found = store.newest("club")
+    found = store.newest_version("club")
     assert found is not None and found.terms.closes is None
     assert found.hold is (Hold.REST if shown else Hold.ALL)
-    open_to_all = store.newest("poll")
+    open_to_all = store.newest_version("poll")
     assert open_to_all is not None and open_to_all.hold is Hold.NONE
 
     def rows_shown() -> int:
-        with store.shown(found) as (tally, rows):
+        with store.open_snapshot(found) as (tally, rows):
             assert sum(len(part) for part in rows) == tally.reports
         return tally.reports
 
@@ -216,9 +216,9 @@ def test_an_open_survey_by_invitation_of_before_keeps_what_it_shows_and_waits_fo
     store.set_state(found, State.CLOSED)
     assert rows_shown() == shown
     dated = store.set_terms(found, replace(found.terms, closes=now() + timedelta(days=2)))
-    assert dated.shown_from is not None
+    assert dated.release_date is not None
     store.clock = lambda: now() + timedelta(days=3)
-    assert store.newest("club") is not None
+    assert store.newest_version("club") is not None
     assert rows_shown() == arrived + 60
     assert check_store(store, found) == arrived + 60
     store.close()
@@ -247,7 +247,7 @@ def test_an_open_survey_by_invitation_in_postgresql_waits_for_a_date_too(postgre
     store = place.open()
     store.migrate()
     shown = arrived - 20 if arrived >= 40 else 0
-    found, open_to_all = store.newest("club"), store.newest("poll")
+    found, open_to_all = store.newest_version("club"), store.newest_version("poll")
     assert found is not None and open_to_all is not None
     assert (found.hold, open_to_all.hold) == (Hold.REST if shown else Hold.ALL, Hold.NONE)
     store.write([Submission(found.key, (1000 + number).to_bytes(16, "big"), b"\x00") for number in range(60)].copy)
@@ -255,6 +255,6 @@ def test_an_open_survey_by_invitation_in_postgresql_waits_for_a_date_too(postgre
     assert store.snapshot(found).reports == shown, "nothing more"
     store.set_terms(found, replace(found.terms, closes=now() + timedelta(days=2)))
     store.clock = lambda: now() + timedelta(days=3)
-    assert store.newest("club") is not None
+    assert store.newest_version("club") is not None
     assert store.snapshot(found).reports == check_store(store, found) == arrived + 60
     store.close()

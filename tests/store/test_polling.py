@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from survey_app.authoring.terms import Terms
-from survey_app.store import STEP, Outcome, Published, State, tally_row
+from survey_app.store import STEP, Outcome, PublishedSurvey, State, tally_row
 from survey_app.store.sqlite import SqliteStore
 from survey_app.tally import Tally
 from tests.definitions import survey, worked
@@ -18,7 +18,7 @@ from tests.store.conftest import AnyStore, Place
 HISTORIES, EVENTS = 4, 60
 
 
-def look(store: AnyStore, watch: Watch, known: Sequence[Published]) -> None:
+def look(store: AnyStore, watch: Watch, known: Sequence[PublishedSurvey]) -> None:
     """What every page, export and cross-tab is made from."""
     for one in known:
         published = store.version(one.survey.slug, one.survey.digest)
@@ -26,7 +26,7 @@ def look(store: AnyStore, watch: Watch, known: Sequence[Published]) -> None:
             continue
         tally = store.snapshot(published)
         watch.see(one.key, "the snapshot", tally.reports, tally.counts.tolist())
-        with store.shown(published) as (behind, chunks):
+        with store.open_snapshot(published) as (behind, chunks):
             rows = sorted(row.tobytes() for chunk in chunks for row in chunk)
         ones = [sum(row[i // 8] >> (7 - i % 8) & 1 for row in rows) for i in range(published.survey.width)]
         assert ones == behind.counts.tolist()
@@ -62,7 +62,7 @@ def all_at_once(pending: Sequence[bytes], *, final: bool) -> list[bytes]:
 class ByTheClock(SqliteStore):
     """A store that asks the clock when it is read."""
 
-    def snapshot(self, published: Published) -> Tally:
+    def snapshot(self, published: PublishedSurvey) -> Tally:
         closes = published.terms.closes
         return (
             self.recount(published, lambda _: None)[0]
@@ -74,7 +74,7 @@ class ByTheClock(SqliteStore):
 class ShownAtAPause(SqliteStore):
     """A store that takes the last step already when it pauses."""
 
-    def set_state(self, published: Published, state: State, *, by: int | None = None) -> None:
+    def set_state(self, published: PublishedSurvey, state: State, *, by: int | None = None) -> None:
         super().set_state(published, state, by=by)
         if state is State.PAUSED:
             with self._transaction() as connection:
@@ -82,7 +82,7 @@ class ShownAtAPause(SqliteStore):
                 connection.execute("update tallies set final = 0, shown = total, shown_counts = counts")
 
 
-def watched(store: AnyStore, end: str, first: Published, count: int = 41) -> Watch:
+def watched(store: AnyStore, end: str, first: PublishedSurvey, count: int = 41) -> Watch:
     """Reports one by one, with an eye on them, then an end of some kind."""
     watch = Watch()
     store.clock = lambda: NOON
@@ -116,7 +116,7 @@ def test_the_forty_first_report_is_never_seen_alone(place: Place, end: str) -> N
 
 @pytest.mark.parametrize("end", ["hand", "date", "quota", "version"])
 def test_the_rule_of_before_is_caught_at_every_end(place: Place, monkeypatch: pytest.MonkeyPatch, end: str) -> None:
-    monkeypatch.setattr(tally_row, "stay", all_at_once)
+    monkeypatch.setattr(tally_row, "choose_pending", all_at_once)
     store = place.open()
     first = begin(store)
     with pytest.raises(TooClose, match="shows 41 reports of"):
@@ -138,7 +138,7 @@ def test_a_store_that_asks_the_clock_or_shows_at_a_pause_is_caught(
 def test_random_histories_catch_the_rule_of_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each history closes all it has at its end, with 1 to 19 reports that were not shown in most cases; ten of them
     miss the fault with a chance below 1e-6."""
-    monkeypatch.setattr(tally_row, "stay", all_at_once)
+    monkeypatch.setattr(tally_row, "choose_pending", all_at_once)
     store, _ = make(tmp_path / "candor.db")
     with pytest.raises(TooClose, match="after:"):
         pass_over(store, 10)

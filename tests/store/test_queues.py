@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from survey_app.store import Outcome, Published, State
+from survey_app.store import Outcome, PublishedSurvey, State
 from survey_app.tally import add_bits
 from tests.definitions import simple, survey
 from tests.fixtures import TOKEN, Installation, begin, check_refused, made, submission
@@ -12,25 +12,25 @@ from tests.store.conftest import AnyStore, Place
 
 
 @pytest.fixture
-def opened(place: Place) -> Iterator[tuple[AnyStore, Published]]:
+def opened(place: Place) -> Iterator[tuple[AnyStore, PublishedSurvey]]:
     store = place.open()
     yield store, begin(store)
     store.close()
 
 
-def write(store: AnyStore, published: Published, count: int, *, batch: bool) -> list[bytes]:
+def write(store: AnyStore, published: PublishedSurvey, count: int, *, batch: bool) -> list[bytes]:
     sent = [submission(published) for _ in range(count)]
     assert store.write(sent.copy, batch=batch) == [Outcome.STORED] * count
     return [one.bits for one in sent]
 
 
-def shown(store: AnyStore, published: Published) -> int:
-    with store.shown(published) as (tally, rows):
+def shown(store: AnyStore, published: PublishedSurvey) -> int:
+    with store.open_snapshot(published) as (tally, rows):
         assert sum(len(part) for part in rows) == tally.reports == store.snapshot(published).reports
     return tally.reports
 
 
-def test_a_batch_pushes_no_single_report_out(opened: tuple[AnyStore, Published]) -> None:
+def test_a_batch_pushes_no_single_report_out(opened: tuple[AnyStore, PublishedSurvey]) -> None:
     store, published = opened
     write(store, published, 1, batch=False)
     for batches in range(1, 5):
@@ -40,7 +40,7 @@ def test_a_batch_pushes_no_single_report_out(opened: tuple[AnyStore, Published])
     assert shown(store, published) == 4 * 39, "of single reports there is no step, so they are never shown"
 
 
-def test_each_queue_moves_by_its_own_steps(opened: tuple[AnyStore, Published]) -> None:
+def test_each_queue_moves_by_its_own_steps(opened: tuple[AnyStore, PublishedSurvey]) -> None:
     store, published = opened
     write(store, published, 39, batch=True)
     write(store, published, 39, batch=False)
@@ -54,13 +54,13 @@ def test_each_queue_moves_by_its_own_steps(opened: tuple[AnyStore, Published]) -
     store.recount(published, lambda _: None)
 
 
-def test_the_counts_are_those_of_what_is_shown(opened: tuple[AnyStore, Published]) -> None:
+def test_the_counts_are_those_of_what_is_shown(opened: tuple[AnyStore, PublishedSurvey]) -> None:
     store, published = opened
     for batch in (True, False, True):
         write(store, published, 45, batch=batch)
     kept, found = store.recount(published, lambda _: None)
     assert kept.reports == found.reports == 135 and (kept.counts == found.counts).all()
-    with store.shown(published) as (tally, rows):
+    with store.open_snapshot(published) as (tally, rows):
         counts = 0 * tally.counts
         for part in rows:
             add_bits(counts, part)

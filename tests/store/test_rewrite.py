@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from survey_app.cli import main
 from survey_app.collect.intake import Intake
-from survey_app.store import Outcome, Published, Submission
+from survey_app.store import Outcome, PublishedSurvey, Submission
 from survey_app.store.sqlite import SqliteStore
 from survey_app.store.sqlite.rewrite import PATIENCE, POLITE_SECONDS
 from tests.fixtures import Installation, check_store, make, submission
@@ -25,7 +25,7 @@ from tests.store.test_connections import order_left_in, places_of
 TODAY = datetime(2026, 12, 1, 13, 45, tzinfo=UTC)
 
 
-def arrive(store: SqliteStore, published: Published, count: int = 60) -> list[bytes]:
+def arrive(store: SqliteStore, published: PublishedSurvey, count: int = 60) -> list[bytes]:
     """Reports that come one by one; their ids."""
     made = [submission(published) for _ in range(count)]
     for one in made:
@@ -54,7 +54,7 @@ def test_what_cannot_be_rewritten_leaves_an_empty_wal_and_pages_in_the_order_of_
     store, published = make(tmp_path / "candor.db")
     with no_rewriting(store):
         ids = arrive(store, published)
-        assert store._fold()
+        assert store._checkpoint()
         assert order_left_in(tmp_path / "candor.db", ids) > 0.99  # what the pages would tell
         assert store.tidy(now=True) is False
         assert (tmp_path / "candor.db-wal").stat().st_size == 0
@@ -92,13 +92,13 @@ def test_a_failure_is_told_with_its_day_by_every_process_until_it_is_over(
     with no_rewriting(store), caplog.at_level(logging.WARNING):
         for _ in range(3):
             store.tidy(now=True)
-        assert store.untidy_since == other.untidy_since == TODAY.replace(hour=0, minute=0)
-        assert store.untidy
-        assert other.untidy
+        assert store.rewrite_failing_since == other.rewrite_failing_since == TODAY.replace(hour=0, minute=0)
+        assert store.needs_rewrite
+        assert other.needs_rewrite
     assert [record.getMessage().partition(":")[0] for record in caplog.records] == ["the database cannot be tidied"]
     assert other.tidy() is True
-    assert store.untidy_since is None
-    assert not store.untidy
+    assert store.rewrite_failing_since is None
+    assert not store.needs_rewrite
     store.close()
     other.close()
 
@@ -128,14 +128,14 @@ def test_readers_are_a_failure_only_when_they_keep_us_from_it_for_long(tmp_path:
     with reading(tmp_path / "candor.db"):
         store._rest_until = 0
         assert store.tidy() is False
-        assert store.untidy_since is None
-        assert store._late is not None
-        store._late -= PATIENCE
+        assert store.rewrite_failing_since is None
+        assert store._late_from is not None
+        store._late_from -= PATIENCE
         store._rest_until = 0
         assert store.tidy() is False
-        assert store.untidy_since is not None
+        assert store.rewrite_failing_since is not None
     assert store.tidy(now=True) is True
-    assert store.untidy_since is None
+    assert store.rewrite_failing_since is None
     store.close()
 
 
@@ -162,15 +162,15 @@ def test_readers_who_take_turns_without_end_keep_us_from_it_only_for_seconds(tmp
         assert not store.tidy(), "at first they come first"
     for thread in threads:
         thread.start()
-    assert store._late is not None
-    store._late -= POLITE_SECONDS
+    assert store._late_from is not None
+    store._late_from -= POLITE_SECONDS
     store._rest_until = 0
     done = store.tidy()
     ended.set()
     turn.abort()
     for thread in threads:
         thread.join()
-    assert done and not store.untidy
+    assert done and not store.needs_rewrite
     assert order_left_in(path, sorted(ids)) == 1.0, "in the order of keys"
     store.close()
 
@@ -188,18 +188,18 @@ def test_what_a_command_leaves_while_somebody_reads_a_quiet_server_finishes(
     with contextlib.closing(Intake(server, "off")) as intake:
         with reading(path):
             command.delete_survey("exam")
-            assert command.untidy
+            assert command.needs_rewrite
             assert places_of(path, ids) == 30
             intake.begin()
         quiet, pause = threading.Event(), threading.Event()
         deadline = threading.Timer(ENOUGH, quiet.set)
         deadline.start()
-        while (server.untidy or places_of(path, ids)) and not quiet.is_set():
+        while (server.needs_rewrite or places_of(path, ids)) and not quiet.is_set():
             server._rest_until = 0
             pause.wait(0.01)
         deadline.cancel()
         assert places_of(path, ids) + places_of(tmp_path / "candor.db-wal", ids) == 0
-        assert not command.untidy
+        assert not command.needs_rewrite
     command.close()
     server.close()
 
@@ -211,7 +211,7 @@ def test_every_commit_has_set_aside_what_the_file_will_grow_by(tmp_path: Path) -
     for count in (1, 1, 500, 3000, 20):
         made = [Submission(published.key, secrets.token_bytes(16), b"$") for _ in range(count)]
         store.write(lambda made=made: made)  # type: ignore[misc]
-        growth = store._one("pragma page_count")[0] * 4096 - (tmp_path / "candor.db").stat().st_size
+        growth = store._fetch_one("pragma page_count")[0] * 4096 - (tmp_path / "candor.db").stat().st_size
         if growth:
             kept = (tmp_path / "candor.db-reserve").stat()
             assert growth <= kept.st_size <= kept.st_blocks * 512

@@ -11,7 +11,7 @@ import pytest
 
 from survey_app.store import Submission
 from survey_app.store.postgres import PostgresStore
-from survey_app.store.rewrite_schedule import LONGEST_REST, Disorder, rest_after
+from survey_app.store.rewrite_schedule import LONGEST_REST, Disorder, rest_seconds
 from survey_app.store.sqlite import SqliteStore
 from survey_app.web.api import UNTIDY_SECONDS
 from tests.fixtures import Installation, begin, made, submission
@@ -28,7 +28,7 @@ def store(place: Place) -> Iterator[AnyStore]:
 
 
 def test_it_rests_fifty_times_as_long_as_it_worked_and_at_most_a_minute() -> None:
-    assert [rest_after(worked) for worked in (0.0, 0.01, 0.5, 1.2, 4.5, 3600.0)] == [1, 1, 25, 60, 60, 60]
+    assert [rest_seconds(worked) for worked in (0.0, 0.01, 0.5, 1.2, 4.5, 3600.0)] == [1, 1, 25, 60, 60, 60]
 
 
 def test_waiting_for_a_lock_is_no_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,16 +39,16 @@ def test_waiting_for_a_lock_is_no_work(tmp_path: Path, monkeypatch: pytest.Monke
 
     class Waiting:
         @contextmanager
-        def held(self, seconds: float) -> Iterator[None]:
+        def hold(self, seconds: float) -> Iterator[None]:
             nonlocal moment
-            with lock.held(seconds):
+            with lock.hold(seconds):
                 moment += 4.5
                 yield
 
     monkeypatch.setattr(store, "_lock", Waiting())
     monkeypatch.setattr("survey_app.store.sqlite.rewrite.time", SimpleNamespace(monotonic=lambda: moment))
     assert store.tidy()
-    assert store._rest_until == moment + rest_after(0.0)
+    assert store._rest_until == moment + rest_seconds(0.0)
     monkeypatch.undo()
     store.close()
 
@@ -56,14 +56,14 @@ def test_waiting_for_a_lock_is_no_work(tmp_path: Path, monkeypatch: pytest.Monke
 def test_disorder_has_the_age_of_what_stays_and_not_of_what_comes_anew() -> None:
     moment = 100.0
     disorder = Disorder(lambda: moment)
-    assert disorder.age == 0 and not disorder.see(None)
-    disorder.see(b"one")
+    assert disorder.age == 0 and not disorder.observe(None)
+    disorder.observe(b"one")
     moment += 9
-    assert disorder.see(b"one") and disorder.age == 9
-    disorder.see(b"two")  # somebody tidied up meanwhile
+    assert disorder.observe(b"one") and disorder.age == 9
+    disorder.observe(b"two")  # somebody tidied up meanwhile
     assert disorder.age == 0
     moment += 5
-    disorder.see(None)
+    disorder.observe(None)
     assert disorder.age == 0
 
 
@@ -95,9 +95,9 @@ def test_no_store_keeps_a_second_of_its_disorder(store: AnyStore, monkeypatch: p
     if isinstance(store, SqliteStore):
         monkeypatch.setattr(store, "_rewrite", _fail)
     else:
-        monkeypatch.setattr("survey_app.store.postgres.rewrite._sort", lambda *_: None)  # somebody reads it
+        monkeypatch.setattr("survey_app.store.postgres.rewrite._rewrite_reports", lambda *_: None)  # somebody reads it
     assert store.tidy(now=True) is False
-    (since,) = store._all("select value from settings where name = 'untidy_since'")
+    (since,) = store._fetch_all("select value from settings where name = 'untidy_since'")
     assert b"2026-12-01" in _bytes(since[0]) and not any(part in _bytes(since[0]) for part in (b"17", b"23:", b":42"))
 
 
@@ -119,5 +119,5 @@ def test_a_second_that_postgresql_kept_under_0_8_is_deleted(postgres: Postgres) 
         connection.execute("alter table tallies drop column batched")
         connection.execute("insert into settings values ('untidy_since', '2026-12-01T17:23:42+00:00')")
     store.migrate()
-    assert store.untidy_since is None
+    assert store.rewrite_failing_since is None
     store.close()

@@ -14,7 +14,7 @@ import pytest
 
 from candor_client.report import ID_BYTES
 from survey_app.authoring.terms import Terms
-from survey_app.store import STEP, Outcome, Published, State, StoreError, Submission
+from survey_app.store import STEP, Outcome, PublishedSurvey, State, StoreError, Submission
 from survey_app.store.postgres import reports as postgres_reports
 from survey_app.store.sqlite import SqliteStore
 from survey_app.store.sqlite import reports as sqlite_reports
@@ -25,7 +25,7 @@ from tests.fixtures import begin, submission
 from tests.store.conftest import AnyStore, Place
 
 
-def add(store: AnyStore, published: Published, count: int) -> list[Submission]:
+def add(store: AnyStore, published: PublishedSurvey, count: int) -> list[Submission]:
     """Reports that come one by one."""
     made = [submission(published) for _ in range(count)]
     for one in made:
@@ -33,13 +33,13 @@ def add(store: AnyStore, published: Published, count: int) -> list[Submission]:
     return made
 
 
-def again(store: AnyStore, old: Published, **settings: Any) -> Published:
+def again(store: AnyStore, old: PublishedSurvey, **settings: Any) -> PublishedSurvey:
     """The same survey with other settings, from nothing."""
     store.delete_survey("exam")
     return publish(store, survey(worked()), Terms(public=True, **settings), owner=old.owner)
 
 
-def scanned(store: AnyStore, published: Published) -> list[bytes]:
+def scanned(store: AnyStore, published: PublishedSurvey) -> list[bytes]:
     """The rows of a scan, after seeing that they are those behind the snapshot."""
     tally = store.snapshot(published)
     rows = joined(published, scan(store, published))
@@ -48,27 +48,27 @@ def scanned(store: AnyStore, published: Published) -> list[bytes]:
     return [row.tobytes() for row in rows]
 
 
-def scan(store: AnyStore, published: Published) -> Iterator[Bits]:
-    with store.shown(published) as (_, rows):
+def scan(store: AnyStore, published: PublishedSurvey) -> Iterator[Bits]:
+    with store.open_snapshot(published) as (_, rows):
         yield from rows
 
 
-def joined(published: Published, chunks: Iterable[Bits]) -> Bits:
+def joined(published: PublishedSurvey, chunks: Iterable[Bits]) -> Bits:
     return np.concatenate([np.zeros((0, published.survey.length), dtype=np.uint8), *chunks])
 
 
-def sums(published: Published, rows: Bits) -> list[int]:
+def sums(published: PublishedSurvey, rows: Bits) -> list[int]:
     """Ones in each stored bit, counted the plain way."""
     ones = np.unpackbits(rows, axis=1, count=published.survey.width)
     return [int(column.sum(dtype=np.int64)) for column in ones.T]
 
 
-def pending(store: AnyStore, published: Published) -> list[bytes]:
-    ((blob,),) = store._all("select pending from tallies where survey = ?", published.key)
+def pending(store: AnyStore, published: PublishedSurvey) -> list[bytes]:
+    ((blob,),) = store._fetch_all("select pending from tallies where survey = ?", published.key)
     return [blob[i : i + ID_BYTES] for i in range(0, len(blob), ID_BYTES)]
 
 
-Made = tuple[AnyStore, Published]
+Made = tuple[AnyStore, PublishedSurvey]
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_closing_shows_the_rest_if_it_is_a_step_and_else_never(made: Made, count
     add(store, published, count)
     waiting = pending(store, published)
     store.set_state(published, State.CLOSED)
-    closed = store.newest("exam")
+    closed = store.newest_version("exam")
     assert closed is not None
     assert len(scanned(store, closed)) == (count if len(waiting) >= STEP else steps_of(count))
     assert pending(store, closed) == ([] if len(waiting) >= STEP else waiting)
@@ -115,17 +115,17 @@ def test_a_survey_that_closes_by_time_takes_its_last_step_once(made: Made, count
     published = again(store, old, closes=closes)
     add(store, published, count)
     store.clock = lambda: closes - timedelta(microseconds=1)
-    assert store.newest("exam") == published
+    assert store.newest_version("exam") == published
     assert len(scanned(store, published)) == steps_of(count)
     store.clock = lambda: closes
     assert len(scanned(store, published)) == steps_of(count)  # whoever reads never asks the clock
-    closed = store.newest("exam")
+    closed = store.newest_version("exam")
     assert closed is not None
     assert closed.state is State.CLOSED
     last = len(scanned(store, closed))
     assert last == (count if count - steps_of(count) >= STEP else steps_of(count))
     store.clock = lambda: closes - timedelta(days=1)
-    assert store.newest("exam") == closed
+    assert store.newest_version("exam") == closed
     assert store.write([submission(published)].copy) == [Outcome.CLOSED]
     assert len(scanned(store, closed)) == last
 
@@ -141,14 +141,14 @@ def test_a_clock_that_jumps_past_the_end_and_back_reopens_nothing_in_any_process
     add(store, published, 45)
     jumping = place.open(lambda: closes + timedelta(days=1))
     if notice == "read":
-        assert jumping.newest("exam") is not None
+        assert jumping.newest_version("exam") is not None
     elif notice == "write":
         assert jumping.write([submission(published)].copy) == [Outcome.CLOSED]
     else:
         assert jumping.expire()
     jumping.clock = lambda: closes - timedelta(days=1)
     for one in (jumping, store, place.open(jumping.clock)):
-        found = one.newest("exam")
+        found = one.newest_version("exam")
         assert found is not None
         assert (found.state, one.is_final(found)) == (State.CLOSED, True)
         assert one.write([submission(published)].copy) == [Outcome.CLOSED]
@@ -167,7 +167,7 @@ def test_a_full_survey_is_closed_with_its_last_step(made: Made, most: int) -> No
         add(store, published, 1)
     rest = most - (steps_of(most) if most >= 2 * STEP else 0)
     assert len(scanned(store, published)) == (most if rest >= STEP else most - rest)
-    full = store.newest("exam")
+    full = store.newest_version("exam")
     assert full is not None
     assert (full.state, full.full) == (State.CLOSED, True)
     assert store.write([submission(published)].copy) == [Outcome.FULL]
@@ -221,7 +221,7 @@ import sys
 from survey_app.store import open_store
 from tests.fixtures import submission
 store = open_store(sys.argv[1])
-published = store.newest("exam")
+published = store.newest_version("exam")
 for _ in range(100):
     store.write([submission(published)].copy)
 store.close()
@@ -233,7 +233,7 @@ def test_an_export_is_of_one_moment_while_others_write(made: Made, place: Place)
     writer = subprocess.Popen([sys.executable, "-c", WRITER, place.url], cwd=Path(__file__).parents[2])
     seen: set[tuple[int, bool]] = set()
     while (running := writer.poll() is None) or not seen:
-        with store.shown(published) as (tally, chunks):
+        with store.open_snapshot(published) as (tally, chunks):
             rows = joined(published, chunks)
         assert len(rows) == tally.reports
         assert sums(published, rows) == tally.counts.tolist()
@@ -294,7 +294,7 @@ def test_waiting_ids_go_with_their_survey(made: Made, place: Place) -> None:
     store, published = made
     ids = [one.id for one in add(store, published, 7)]
     store.delete_survey("exam")
-    assert store._one("select count(*) from tallies")[0] == 0
+    assert store._fetch_one("select count(*) from tallies")[0] == 0
     store.close()
     content = place.content()
     assert not any(one in content for one in ids)

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from survey_app.accounts import new_token, secret_hash
+from survey_app.accounts import hash_secret, new_token
 from survey_app.authoring.terms import Terms
-from survey_app.store import Member, Published, Role, StoreError, User
+from survey_app.store import Member, PublishedSurvey, Role, StoreError, User
 from survey_app.store.sql.sharing_queries import MOST_LINKS, MOST_SHARES
 from tests.definitions import simple, survey
 from tests.fixtures import begin
@@ -19,7 +19,7 @@ NORTH, SOUTH = (
 )
 
 
-Installation = tuple[AnyStore, Published, User]
+Installation = tuple[AnyStore, PublishedSurvey, User]
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_nobody_is_given_what_makes_no_sense(installation: Installation) -> None
         store.share(published, closed, Role.READER)
     for label in ("", " council", "a\nb", "x" * 81):
         with pytest.raises(StoreError, match="what the link is for"):
-            store.add_link(published, label, secret_hash(new_token()))
+            store.add_link(published, label, hash_secret(new_token()))
 
 
 def test_shares_and_links_of_one_survey_are_bounded(installation: Installation) -> None:
@@ -77,28 +77,28 @@ def test_shares_and_links_of_one_survey_are_bounded(installation: Installation) 
     with pytest.raises(StoreError, match="withdraw some"):
         store.share(published, eve, Role.READER)
     for _ in range(MOST_LINKS):
-        store.add_link(published, "all", secret_hash(new_token()))
+        store.add_link(published, "all", hash_secret(new_token()))
     with pytest.raises(StoreError, match="withdraw some"):
-        store.add_link(published, "all", secret_hash(new_token()))
+        store.add_link(published, "all", hash_secret(new_token()))
 
 
 def test_a_link_opens_until_it_is_withdrawn_and_rests_while_its_owner_is_disabled(installation: Installation) -> None:
     store, published, eve = installation
     _make_administrator(store, eve)  # so that the owner may be disabled
-    hashed = secret_hash(new_token())
+    hashed = hash_secret(new_token())
     store.add_link(published, "the works council", hashed)
     (link,) = store.links("exam")
-    assert (link.label, link.made) == ("the works council", datetime.now(UTC).date())
-    assert store.link_opens(hashed) == "exam"
+    assert (link.label, link.creation_date) == ("the works council", datetime.now(UTC).date())
+    assert store.link_target(hashed) == "exam"
     owner = store.user(published.owner)
     assert owner is not None
     store.set_disabled(owner, True)
-    assert store.link_opens(hashed) is None
+    assert store.link_target(hashed) is None
     store.set_disabled(owner, False)
-    assert store.link_opens(hashed) == "exam"
+    assert store.link_target(hashed) == "exam"
     assert store.withdraw_link(published, "00000000") is False
     assert store.withdraw_link(published, link.id) is True
-    assert store.link_opens(hashed) is None and store.links("exam") == []
+    assert store.link_target(hashed) is None and store.links("exam") == []
 
 
 def test_a_study_is_shared_as_a_whole(installation: Installation) -> None:
@@ -107,27 +107,27 @@ def test_a_study_is_shared_as_a_whole(installation: Installation) -> None:
     store.share(groups[1], eve, Role.READER)
     assert [store.role_of(eve, one) for one in groups] == [Role.READER] * 2
     assert store.shares("study") == [("eve", Role.READER)]
-    hashed = secret_hash(new_token())
+    hashed = hash_secret(new_token())
     store.add_link(groups[0], "all", hashed)
-    assert store.link_opens(hashed) == "study"
+    assert store.link_target(hashed) == "study"
     assert store.role_of(eve, published) is None
     store.delete_survey("study")
-    assert store.link_opens(hashed) is None and store.shares("study") == []
+    assert store.link_target(hashed) is None and store.shares("study") == []
 
 
 def test_whoever_takes_the_name_of_a_deleted_survey_shares_nothing(installation: Installation) -> None:
     store, published, eve = installation
-    hashed = secret_hash(new_token())
+    hashed = hash_secret(new_token())
     store.share(published, eve, Role.EDITOR)
     store.add_link(published, "all", hashed)
     store.delete_survey("exam")
     with pytest.raises(StoreError, match="exam is gone"):
         store.share(published, eve, Role.EDITOR)
     with pytest.raises(StoreError, match="exam is gone"):
-        store.add_link(published, "all", secret_hash(new_token()))
+        store.add_link(published, "all", hash_secret(new_token()))
     other = store.add_user("bob", "x")
     (taken,) = store.add_surveys([Member(published.survey, Terms())], owner=other.key)
-    assert store.role_of(eve, taken) is None and store.links("exam") == [] and store.link_opens(hashed) is None
+    assert store.role_of(eve, taken) is None and store.links("exam") == [] and store.link_target(hashed) is None
     with pytest.raises(StoreError, match="exam is gone"):  # what ada's window still shows is bob's by now
         store.share(published, eve, Role.EDITOR)
 
@@ -141,7 +141,7 @@ def test_a_date_that_deletes_the_last_version_deletes_shares_too(installation: I
     store.share(dated, eve, Role.READER)
     store.clock = lambda: moment + timedelta(days=2)
     assert store.shared_with(eve.key) == []
-    assert store.newest("exam") is None and store.shares("exam") == []
+    assert store.newest_version("exam") is None and store.shares("exam") == []
 
 
 def _make_administrator(store: AnyStore, user: User) -> User:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from survey_app.authoring.terms import Terms
-from survey_app.store import Outcome, Published, State, StoreError, Submission
+from survey_app.store import Outcome, PublishedSurvey, State, StoreError, Submission
 from tests.definitions import survey, worked
 from tests.fixtures import add, begin, submission
 from tests.store.conftest import Place
@@ -34,12 +34,12 @@ class Kept:
         return made
 
     @property
-    def now(self) -> Published:
+    def now(self) -> PublishedSurvey:
         found = self.store.version("exam", self.first.survey.digest)
         assert found is not None
         return found
 
-    def set(self, **terms: Any) -> Published:
+    def set(self, **terms: Any) -> PublishedSurvey:
         now = self.now
         return self.store.set_terms(now, replace(now.terms, **terms))
 
@@ -188,7 +188,7 @@ def test_a_survey_whose_date_has_passed_is_not_opened(kept: Kept) -> None:
         kept.store.set_state(ready, State.OPEN)
     kept.store.set_terms(ready, Terms(closes=NOON + 3 * HOUR))
     kept.store.set_state(ready, State.OPEN)
-    found = kept.store.newest("later")
+    found = kept.store.newest_version("later")
     assert found is not None
     assert found.state is State.OPEN
 
@@ -251,9 +251,9 @@ def test_at_its_date_a_survey_is_deleted_with_its_reports(kept: Kept) -> None:
     kept.at(NOON + HOUR)
     assert kept.now.state is State.CLOSED
     kept.at(NOON + 2 * HOUR)
-    assert kept.store.newest("exam") is None
+    assert kept.store.newest_version("exam") is None
     assert kept.store.surveys() == []
-    assert kept.store.untidy
+    assert kept.store.needs_rewrite
     assert kept.store.tidy(now=True)
     content = kept.place.content()
     assert not any(one in content for one in ids)
@@ -265,7 +265,7 @@ def test_what_is_to_be_deleted_is_not_shown_even_if_it_cannot_be(kept: Kept) -> 
     kept.set(deletes=NOON + HOUR)
     kept.at(NOON + HOUR)
     kept.place.block()
-    assert kept.store.newest("exam") is None
+    assert kept.store.newest_version("exam") is None
     kept.place.unblock()
 
 

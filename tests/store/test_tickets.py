@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from survey_app.store import StoreError, Unavailable
-from survey_app.store.sqlite.tickets import FREE, SPENT, Mark, TicketFile
+from survey_app.store.sqlite.tickets import FREE, SPENT, MarkOutcome, TicketFile
 from tests.ticket_surveys import key
 
 DIGEST, NEXT = "d" * 64, "e" * 64
@@ -46,7 +46,7 @@ def invite(file: TicketFile, count: int = 300) -> list[bytes]:
 
 
 def row(file: TicketFile, digest: str = DIGEST) -> int:
-    found = file.private(digest)
+    found = file.private_key(digest)
     assert found is not None
     return found[0]
 
@@ -58,12 +58,12 @@ def around(file: TicketFile) -> dict[str, bytes]:
 
 def test_a_code_takes_one_ticket_and_the_same_one_again(file: TicketFile) -> None:
     codes = invite(file, 3)
-    assert file.mark(row(file), codes[0], b"a" * 32) is Mark.MADE
-    assert file.mark(row(file), codes[0], b"a" * 32) is Mark.AGAIN
-    assert file.mark(row(file), codes[0], b"b" * 32) is Mark.OTHER
-    assert file.mark(row(file), b"c" * 32, b"a" * 32) is Mark.UNKNOWN
-    assert file.count(DIGEST) == (3, 1)
-    assert file.invited(DIGEST) == {codes[0]: True, codes[1]: False, codes[2]: False}
+    assert file.mark(row(file), codes[0], b"a" * 32) is MarkOutcome.FIRST_MESSAGE
+    assert file.mark(row(file), codes[0], b"a" * 32) is MarkOutcome.SAME_MESSAGE
+    assert file.mark(row(file), codes[0], b"b" * 32) is MarkOutcome.OTHER_MESSAGE
+    assert file.mark(row(file), b"c" * 32, b"a" * 32) is MarkOutcome.UNKNOWN_CODE
+    assert file.count_invitations(DIGEST) == (3, 1)
+    assert file.invitations(DIGEST) == {codes[0]: True, codes[1]: False, codes[2]: False}
 
 
 def test_marking_changes_32_bytes_in_their_place_and_leaves_no_journal(file: TicketFile) -> None:
@@ -71,7 +71,7 @@ def test_marking_changes_32_bytes_in_their_place_and_leaves_no_journal(file: Tic
     before = around(file)
     for code in random.sample(codes, 40):
         message = secrets.token_bytes(32)
-        assert file.mark(row(file), code, message) is Mark.MADE
+        assert file.mark(row(file), code, message) is MarkOutcome.FIRST_MESSAGE
         after = around(file)
         assert after.keys() - before.keys() <= {f"{file.path.name}-journal"}
         assert not after.get(f"{file.path.name}-journal")
@@ -130,7 +130,7 @@ def test_killed_in_the_middle_of_a_mark_nothing_was_marked(file: TicketFile) -> 
     assert b"".join(left.values()).count(b"b" * 32) <= 2, (
         "the file's own, and at most one page of the mark that was cut off"
     )
-    assert file.mark(row(file), codes[0], b"c" * 32) is Mark.MADE, "nobody lost an invitation"
+    assert file.mark(row(file), codes[0], b"c" * 32) is MarkOutcome.FIRST_MESSAGE, "nobody lost an invitation"
     assert not around(file)[f"{file.path.name}-journal"]
 
 
@@ -154,8 +154,8 @@ def test_a_full_disk_marks_nothing_and_recovers(file: TicketFile) -> None:
     with full_disk(), pytest.raises(Unavailable):
         file.mark(row(file), codes[1], b"b" * 32)
     assert around(file)[file.path.name] == before, "nothing is signed that was not marked"
-    assert file.mark(row(file), codes[1], b"c" * 32) is Mark.MADE
-    assert file.mark(row(file), codes[0], b"a" * 32) is Mark.AGAIN
+    assert file.mark(row(file), codes[1], b"c" * 32) is MarkOutcome.FIRST_MESSAGE
+    assert file.mark(row(file), codes[0], b"a" * 32) is MarkOutcome.SAME_MESSAGE
     assert not around(file)[f"{file.path.name}-journal"]
 
 
@@ -167,11 +167,11 @@ def test_a_key_and_what_it_signed_are_in_no_byte_after_the_end(file: TicketFile)
     secret = key().to_bytes()
     parts = [secret[at : at + 16] for at in range(0, len(secret), 16)]
     assert all(part in b"".join(around(file).values()) for part in [*parts, *messages])
-    file.end(DIGEST)
+    file.destroy_key(DIGEST)
     left = b"".join(around(file).values())
     assert not [part for part in [*parts, *messages] if part in left]
-    assert file.private(DIGEST) is None and file.living() == []
-    assert file.count(DIGEST) == (300, 50), "who took a ticket stays known"
+    assert file.private_key(DIGEST) is None and file.active_keys() == []
+    assert file.count_invitations(DIGEST) == (300, 50), "who took a ticket stays known"
     assert SPENT in left and FREE in left
 
 
@@ -179,24 +179,24 @@ def test_whoever_is_invited_may_answer_the_next_version_too(file: TicketFile) ->
     codes = invite(file, 3)
     file.mark(row(file), codes[0], b"a" * 32)
     file.add_key("exam", key(1), NEXT)
-    assert file.mark(row(file, NEXT), codes[0], b"b" * 32) is Mark.MADE
-    assert file.mark(row(file), codes[0], b"a" * 32) is Mark.AGAIN
+    assert file.mark(row(file, NEXT), codes[0], b"b" * 32) is MarkOutcome.FIRST_MESSAGE
+    assert file.mark(row(file), codes[0], b"a" * 32) is MarkOutcome.SAME_MESSAGE
     more = invite(file, 1)
-    assert file.mark(row(file), more[0], b"c" * 32) is Mark.MADE
-    assert (file.count(DIGEST), file.count(NEXT)) == ((4, 2), (4, 1))
+    assert file.mark(row(file), more[0], b"c" * 32) is MarkOutcome.FIRST_MESSAGE
+    assert (file.count_invitations(DIGEST), file.count_invitations(NEXT)) == ((4, 2), (4, 1))
 
 
 def test_codes_of_another_survey_do_not_count_here(file: TicketFile) -> None:
     file.add_key("other", key(1), NEXT)
     codes = invite(file, 2)
-    assert file.mark(row(file, NEXT), codes[0], b"a" * 32) is Mark.UNKNOWN
-    assert file.count(NEXT) == (0, 0)
+    assert file.mark(row(file, NEXT), codes[0], b"a" * 32) is MarkOutcome.UNKNOWN_CODE
+    assert file.count_invitations(NEXT) == (0, 0)
 
 
 def test_what_is_forgotten_is_in_no_byte(file: TicketFile) -> None:
     codes = invite(file)
     file.mark(row(file), codes[0], b"a" * 32)
-    file.forget("exam")
+    file.delete_slug("exam")
     left = b"".join(around(file).values())
     assert not [code for code in codes if code in left] and b"a" * 32 not in left
     assert key().to_bytes()[:16] not in left and file.slugs() == []

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from survey_app.accounts import new_token, secret_hash
+from survey_app.accounts import hash_secret, new_token
 from survey_app.authoring.terms import Terms
 from survey_app.cli import main
-from survey_app.store import Member, Published, Role, State, StoreError, Submission, now, open_store, transfer
+from survey_app.store import Member, PublishedSurvey, Role, State, StoreError, Submission, now, open_store, transfer
 from survey_app.store.records import Hold
 from survey_app.store.sql import contents
 from survey_app.store.sqlite import SqliteStore
@@ -51,14 +51,14 @@ def url_of(store: AnyStore) -> str:
     return f"sqlite:///{store.path}" if isinstance(store, SqliteStore) else store.url
 
 
-def fill(store: AnyStore, count: int = 73) -> Published:
+def fill(store: AnyStore, count: int = 73) -> PublishedSurvey:
     """Something in every table, reports to an open survey and to a closed one."""
     published = begin(store)
     ada, eve = store.user(published.owner), store.add_user("eve", "x")
     assert ada is not None
-    store.add_token(ada, secret_hash(new_token()))
+    store.add_token(ada, hash_secret(new_token()))
     store.share(published, eve, Role.EDITOR)
-    store.add_link(published, "the works council", secret_hash(new_token()))
+    store.add_link(published, "the works council", hash_secret(new_token()))
     store.save_draft(eve.key, "slug: ä\n".encode())
     store.record(ada.key, "exam", "exported", by=eve.key)
     (closed,) = store.add_surveys([Member(survey(simple() | {"slug": "old"}), Terms(size=7))], owner=eve.key)
@@ -69,16 +69,16 @@ def fill(store: AnyStore, count: int = 73) -> Published:
     return published
 
 
-def copy(source: AnyStore, target: AnyStore) -> transfer.Seals:
-    return transfer.copy(source, target, transfer.identity_of(source.secret_key()))
+def copy(source: AnyStore, target: AnyStore) -> transfer.Digests:
+    return transfer.copy_store(source, target, transfer.identity_of(source.secret_key()))
 
 
 @pytest.mark.parametrize(("kind", "other"), KINDS)
 def test_a_copy_has_everything_and_goes_on_from_the_same_step(make: Make, kind: str, other: str) -> None:
     source, target = make(kind), make(other)
     published = fill(source)
-    assert copy(source, target) == transfer.seals(source)
-    there = target.newest("exam")
+    assert copy(source, target) == transfer.compute_digests(source)
+    there = target.newest_version("exam")
     assert there == published
     assert check_store(target, there) == 73
     assert target.snapshot(there).reports == source.snapshot(published).reports == 40
@@ -100,23 +100,23 @@ def test_what_is_withheld_and_both_queues_are_copied(make: Make, kind: str, othe
     for batch in (True, False):
         source.write([submission(published) for _ in range(39)].copy, batch=batch)
     source.write([row(invited) for _ in range(70)].copy)
-    assert copy(source, target) == transfer.seals(source)
-    there, held = target.newest("exam"), target.newest("club")
+    assert copy(source, target) == transfer.compute_digests(source)
+    there, held = target.newest_version("exam"), target.newest_version("club")
     assert there is not None and held is not None and (held.hold, held.terms) == (Hold.ALL, invited.terms)
     target.write([row(held)].copy)
     assert (target.snapshot(held).reports, target.snapshot(there).reports) == (0, 0)
     target.write([submission(there)].copy, batch=True)
     assert target.snapshot(there).reports == 20, "the fortieth of the batch queue, and none of the other"
     target.clock = lambda: now() + timedelta(days=29)
-    shown = target.newest("club")
+    shown = target.newest_version("club")
     assert shown is not None and shown.hold is Hold.NONE and target.snapshot(shown).reports == 71
 
 
-def row(published: Published) -> Submission:
+def row(published: PublishedSurvey) -> Submission:
     return Submission(published.key, secrets.token_bytes(16), b"\x80")
 
 
-def begin_other(store: AnyStore) -> Published:
+def begin_other(store: AnyStore) -> PublishedSurvey:
     return store.add_surveys([Member(survey(simple() | {"slug": "new"}), Terms())], owner=1)[0]
 
 
@@ -127,7 +127,7 @@ def test_shards_of_several_servers_become_one_tally(make: Make) -> None:
     for one in (source, *servers):
         one.write([submission(published) for _ in range(39)].copy)
     copy(source, target)
-    there = target.newest("exam")
+    there = target.newest_version("exam")
     assert there is not None
     assert (check_store(target, there), target.snapshot(there).reports) == (156, 0)
     target.write([submission(there)].copy)
@@ -151,15 +151,15 @@ def test_a_copy_that_was_interrupted_is_finished_by_the_next(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        transfer.copy(source, target, transfer.identity_of(source.secret_key()), progress)
+        transfer.copy_store(source, target, transfer.identity_of(source.secret_key()), progress)
     with pytest.raises(StoreError, match="unfinished copy"):
-        target.check_whole()
+        target.check_complete()
     source.write([submission(published) for _ in range(20)].copy)  # it is in use
     source.set_terms(published, Terms(public=False))
-    assert copy(source, target) == transfer.seals(source)
-    target.check_whole()
+    assert copy(source, target) == transfer.compute_digests(source)
+    target.check_complete()
     assert check_store(target, published) == 93
-    assert copy(source, target) == transfer.seals(source), "once more changes nothing"
+    assert copy(source, target) == transfer.compute_digests(source), "once more changes nothing"
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
@@ -167,10 +167,10 @@ def test_a_destination_that_holds_something_else_is_refused(make: Make, kind: st
     source, target = make("sqlite"), make(kind)
     fill(source)
     fill(target)
-    before = transfer.seals(target)
+    before = transfer.compute_digests(target)
     with pytest.raises(StoreError, match="holds something else"):
         copy(source, target)
-    assert transfer.seals(target) == before
+    assert transfer.compute_digests(target) == before
 
 
 def test_a_wrong_tally_is_noticed(make: Make) -> None:
@@ -195,7 +195,7 @@ def progress(rows):
     seen += rows
     if seen >= 200:
         os.kill(os.getpid(), 9)
-transfer.copy(one, other, transfer.identity_of(one.secret_key()), progress)
+transfer.copy_store(one, other, transfer.identity_of(one.secret_key()), progress)
 """
 
 
@@ -243,7 +243,7 @@ def test_a_backup_under_load_is_restored_with_its_steps(make: Make, kind: str, t
     assert not [one for one in os.listdir(tmp_path) if one.startswith(file.name) and one != file.name]
     told = CliRunner().invoke(main, ["--db", url_of(target), "restore", str(file)])
     assert told.exit_code == 0, told.output
-    there = target.newest("exam")
+    there = target.newest_version("exam")
     assert there is not None
     reports, shown = check_store(target, there), target.snapshot(there).reports
     assert 500 <= reports <= check_store(source, published)

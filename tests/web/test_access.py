@@ -6,7 +6,7 @@ import logging
 import pytest
 from flask import Flask
 
-from survey_app.accounts import new_token, secret_hash
+from survey_app.accounts import hash_secret, new_token
 from survey_app.store import State, Store, StoreError
 from tests.definitions import worked
 from tests.fixtures import Installation, phrase
@@ -85,7 +85,7 @@ def test_public_results_are_for_everyone(app: Flask) -> None:
 
 def test_a_batch_is_taken_from_the_owners_token_only(app: Flask, store: Store) -> None:
     batch = "/api/surveys/exam/reports/batch"
-    published = store.newest("exam")
+    published = store.newest_version("exam")
     assert published is not None
     refusals = [
         (app.test_client().post(batch, data=report()), 401),
@@ -99,7 +99,7 @@ def test_a_batch_is_taken_from_the_owners_token_only(app: Flask, store: Store) -
     taken = app.test_client().post(batch, data=report(), headers=bearing(token_of(store, "ada")))
     assert (taken.status_code, json.loads(taken.data)["stored"]) == (200, 1)
     store.set_state(published, State.CLOSED)
-    closed = store.newest("exam")
+    closed = store.newest_version("exam")
     assert closed is not None
     assert store.recount(closed, lambda _: None)[0].reports == 1
 
@@ -115,7 +115,7 @@ def test_a_slug_cannot_be_taken_over(app: Flask, installation: Installation) -> 
 
 
 def test_a_survey_that_is_ready_looks_like_nothing_even_to_its_owner(app: Flask, store: Store) -> None:
-    ready = store.newest("ready")
+    ready = store.newest_version("ready")
     assert ready is not None
     browser, headers = signed_in(app), bearing(token_of(store, "ada"))
 
@@ -157,7 +157,7 @@ def test_a_header_that_carries_no_known_token_is_refused(app: Flask, store: Stor
 
 
 def test_the_hash_of_a_token_is_no_token(app: Flask, store: Store) -> None:
-    stolen = secret_hash(token_of(store, "ada")).hex()
+    stolen = hash_secret(token_of(store, "ada")).hex()
     assert app.test_client().get("/api/surveys/exam/results", headers=bearing(stolen)).status_code == 401
 
 

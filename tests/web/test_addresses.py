@@ -137,7 +137,7 @@ def test_every_page_forbids_what_it_does_not_need(app: Flask, store: Store, monk
     def fail(*_: object) -> None:
         raise RuntimeError("the store is broken")
 
-    monkeypatch.setattr(store, "current", fail)
+    monkeypatch.setattr(store, "current_key_and_digest", fail)
     pages["broken"] = stranger.get("/s/exam")
     assert [page.status_code for page in pages.values()] == [200, 401, 302, 400, 200, 200, 404, 404, 405, 500]
     for name, page in pages.items():

@@ -23,10 +23,10 @@ from survey_app.authoring import build_file
 from survey_app.authoring.terms import Terms
 from survey_app.cli import main
 from survey_app.collect.rate_limit import Counts
-from survey_app.store import STEP, Published, Submission
+from survey_app.store import STEP, PublishedSurvey, Submission
 from survey_app.web import demo as pages
 from survey_app.web import serve
-from survey_app.web.rsgi import Front
+from survey_app.web.rsgi import RsgiAdapter
 from tests.browser import BY_LOOK, Site, overflows, violations, visit, wear
 from tests.fixtures import Installation, build
 from tests.tree import parse
@@ -34,13 +34,13 @@ from tests.tree import parse
 PAGES = ("/demo", "/demo/administrator")
 
 
-OWN = build_file(demo_survey.sample("campus.yaml")).survey
+OWN = build_file(demo_survey.example_path("campus.yaml")).survey
 
 
-def fill(installation: Installation) -> Published:
+def fill(installation: Installation) -> PublishedSurvey:
     """60 reports, 40 of them shown; and another public survey with as many."""
     published, _ = demo_survey.prepare(installation.store)
-    for made in demo_survey.respondents(published, 3 * STEP):
+    for made in demo_survey.simulate_submissions(published, 3 * STEP):
         installation.store.write(made.copy)
     other = installation.publish()
     installation.store.write([Submission(other.key, secrets.token_bytes(16), b"\x80") for _ in range(3 * STEP)].copy)
@@ -88,8 +88,8 @@ def test_the_command_prints_the_page_first_and_serves_it(tmp_path: Path, monkeyp
 def test_the_workers_get_what_the_command_gives(installation: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
     """`create` is called in each worker, with what all of them share."""
     monkeypatch.setenv("CANDOR_DB", f"sqlite:///{installation.store.path}")
-    made = serve._create("survey_app.web.rsgi", Counts(), config={"DEMO": (OWN.slug, OWN.digest)})
-    assert isinstance(made, Front)
+    made = serve._load_application("survey_app.web.rsgi", Counts(), config={"DEMO": (OWN.slug, OWN.digest)})
+    assert isinstance(made, RsgiAdapter)
     assert made._app.config["DEMO"] == (OWN.slug, OWN.digest)
     made.close()
 
@@ -114,7 +114,7 @@ def test_they_set_no_cookie_run_no_script_and_ask_nobody_else(installation: Inst
 
 def test_nothing_is_shown_that_the_results_do_not_show(installation: Installation) -> None:
     published = fill(installation)
-    shown = {id.hex() for id, _ in installation.store.some_shown(published, b"", 1000)}
+    shown = {id.hex() for id, _ in installation.store.visible_reports(published, b"", 1000)}
     assert len(shown) == 2 * STEP
     seen: set[str] = set()
     row = "00" * 16
@@ -128,7 +128,7 @@ def test_nothing_is_shown_that_the_results_do_not_show(installation: Installatio
 
 def test_before_the_first_step_no_row_is_shown(installation: Installation) -> None:
     published, _ = demo_survey.prepare(installation.store)
-    for made in demo_survey.respondents(published, 2 * STEP - 1):
+    for made in demo_survey.simulate_submissions(published, 2 * STEP - 1):
         installation.store.write(made.copy)
     page = installation.client.get("/demo/administrator").text
     assert "Fewer than 40 reports are there so far" in page and ids(page) == []
@@ -139,7 +139,7 @@ def test_a_row_is_told_bit_by_bit_byte_by_byte_and_for_the_suspicion_that_was_ch
     installation: Installation,
 ) -> None:
     published = fill(installation)
-    ((id, bits),) = installation.store.some_shown(published, b"", 1)
+    ((id, bits),) = installation.store.visible_reports(published, b"", 1)
     page = parse(installation.client.get(f"/demo/administrator?row={id.hex()}&suspicion=2").text)
     assert page.one("a", aria_current="true").text == id.hex()
     assert f"{int.from_bytes(bits, 'big'):0{8 * len(bits)}b}"[: OWN.width] in page.text
@@ -166,12 +166,12 @@ def test_a_report_that_comes_changes_nothing_on_the_page(
 ) -> None:
     """Nor does the server's tidying up after it: whoever reloads must not see a single one arrive."""
     published = fill(installation)
-    ((id, _),) = installation.store.some_shown(published, b"", 1)
+    ((id, _),) = installation.store.visible_reports(published, b"", 1)
     monkeypatch.setattr(np.random, "default_rng", lambda: np.random.Generator(np.random.PCG64(1)))  # the same people
     seen = []
     for step in (
         lambda: None,
-        lambda: installation.store.write(next(demo_survey.respondents(published, 1)).copy),
+        lambda: installation.store.write(next(demo_survey.simulate_submissions(published, 1)).copy),
         installation.store.tidy,
     ):
         step()

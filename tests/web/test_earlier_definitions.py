@@ -101,5 +101,5 @@ def test_it_is_in_a_backup_and_can_be_restored(tmp_path: Path) -> None:
         done = CliRunner().invoke(main, ["--db", f"sqlite:///{tmp_path / db}", command, str(tmp_path / "kept.backup")])
         assert done.exit_code == 0, done.output
     restored = SqliteStore(tmp_path / "restored.db")
-    assert restored.newest("exam") == published
+    assert restored.newest_version("exam") == published
     restored.close()

@@ -19,7 +19,7 @@ from urllib.parse import urlencode
 import pytest
 
 from candor_client import randomize
-from survey_app.accounts import secret_hash
+from survey_app.accounts import hash_secret
 from survey_app.authoring.yaml_source import LARGEST_FORM
 from survey_app.collect.batch import LARGEST_BATCH
 from tests.definitions import survey, worked
@@ -40,9 +40,9 @@ HALF = {
 def installation(folder: Path) -> Path:
     """A database with an open survey of ada's, who has a token."""
     store, _ = make(folder / "candor.db")
-    ada = store.user_named("ada")
+    ada = store.user_by_name("ada")
     assert ada is not None
-    store.add_token(ada, secret_hash(TOKEN))
+    store.add_token(ada, hash_secret(TOKEN))
     store.close()
     return folder / "candor.db"
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from survey_app.accounts import secret_hash
+from survey_app.accounts import hash_secret
 from survey_app.collect.rate_limit import Counts
 from survey_app.store import TicketFile
-from survey_app.web.issuer_app import FILE, Issuer, create
+from survey_app.web.issuer_app import FILE_VARIABLE, Issuer, create
 from tests import rsgi_client
 from tests.rsgi_client import Protocol, scope
 from tests.ticket_surveys import invited_to, key, request_for
@@ -25,8 +25,8 @@ def issuer(tmp_path: Path) -> Iterator[Issuer]:
     file = TicketFile(tmp_path / "issuer.db")
     file.migrate()
     file.add_key("exam", key())
-    file.bind(file.living("exam")[0], SURVEY.digest, SURVEY.source, "https://example.org/s/exam")
-    file.invite("exam", [secret_hash("one")])
+    file.bind(file.active_keys("exam")[0], SURVEY.digest, SURVEY.source, "https://example.org/s/exam")
+    file.invite("exam", [hash_secret("one")])
     made = Issuer(file, "5/minute", 0)
     yield made
     made.close()
@@ -98,7 +98,7 @@ def test_a_file_that_is_gone_is_told(issuer: Issuer, tmp_path: Path) -> None:
 
 def test_a_worker_finds_its_file_in_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     TicketFile(tmp_path / "issuer.db").migrate()
-    monkeypatch.setenv(FILE, str(tmp_path / "issuer.db"))
+    monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "issuer.db"))
     made = create(Counts())
     assert ask(made, "GET", "/healthz").status == 200
     made.close()

@@ -9,7 +9,7 @@ from flask import Flask
 from playwright.sync_api import Browser
 
 from survey_app.languages import LANGUAGES, Words
-from survey_app.store import Published, State
+from survey_app.store import PublishedSurvey, State
 from survey_app.web import landing
 from tests.browser import BY_LOOK, LOOKS, PHONE, Site, overflows, violations, visit, wear
 from tests.console import EVIL
@@ -105,7 +105,7 @@ def test_a_server_that_takes_long_to_read_its_surveys_does_so_seldom(
 ) -> None:
     moment, read, surveys = [0.0], [], installation.store.surveys
 
-    def slowly(owner: int | None = None) -> list[Published]:
+    def slowly(owner: int | None = None) -> list[PublishedSurvey]:
         moment[0] += 1.0
         read.append(moment[0])
         return surveys(owner)

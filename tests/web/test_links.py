@@ -5,7 +5,7 @@ import re
 from flask.testing import FlaskClient
 from playwright.sync_api import Browser, Page
 
-from survey_app.accounts import new_token, secret_hash
+from survey_app.accounts import hash_secret, new_token
 from survey_app.authoring.terms import Terms
 from survey_app.store import Member, Role
 from tests.browser import BY_LOOK, LOOKS, PHONE, Site, overflows, violations, visit, wear
@@ -67,7 +67,7 @@ def test_a_link_that_opens_nothing_says_so_and_tells_no_survey_from_another(inst
     guest = installation.app.test_client()
     pages = {slug: guest.get(f"/results/{slug}/link") for slug in ("exam", "nothing")}
     assert pages["exam"].text == pages["nothing"].text.replace("nothing", "exam") and pages["exam"].status_code == 200
-    for key in ("", "x", new_token(), secret_hash(new_token()).hex(), "x" * 5000):
+    for key in ("", "x", new_token(), hash_secret(new_token()).hex(), "x" * 5000):
         refused = guest.post("/results/exam/link", data={"key": key})
         assert refused.status_code == 404 and "This link opens nothing" in refused.text
         assert ("may have been withdrawn" in refused.text) == (len(key) == len(new_token()))
@@ -116,9 +116,9 @@ def check_looks(page: Page) -> None:
 def test_in_a_browser_the_secret_is_in_no_address_that_is_sent(site: Site, browser: Browser) -> None:
     site.add(simple(), public=False)
     key = new_token()
-    published = site.store.newest("exam")
+    published = site.store.newest_version("exam")
     assert published is not None
-    site.store.add_link(published, "the works council", secret_hash(key))
+    site.store.add_link(published, "the works council", hash_secret(key))
     with visit(browser, **PHONE) as device:
         page = device.page
         page.goto(f"{site.origin}/results/exam/link#key={key}")
@@ -129,14 +129,14 @@ def test_in_a_browser_the_secret_is_in_no_address_that_is_sent(site: Site, brows
         assert posted.body == f"key={key}".encode()
         page.go_back()
         assert key not in page.url
-        site.store.withdraw_link(published, secret_hash(key).hex()[:8])
+        site.store.withdraw_link(published, hash_secret(key).hex()[:8])
         page.goto(f"{site.origin}/results/exam")
         assert "was withdrawn" in (page.text_content("main") or "")
         page.goto(f"{site.origin}/results/exam/link#key={key}")
         page.wait_for_selector("h1:has-text('This link opens nothing')")
         check_looks(page)
         site.store.share(published, named(site.store, "eve"), Role.EDITOR)
-        site.store.add_link(published, "the works council", secret_hash(key))
+        site.store.add_link(published, "the works council", hash_secret(key))
         enter(device, site).goto(f"{site.origin}/console/exam")
         check_looks(page)
         page.get_by_role("button", name="Make eve reader").click()

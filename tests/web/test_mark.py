@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, expect
 from survey_app.languages import LANGUAGES, Words
 from survey_app.web.charts import chart_style
 from survey_app.web.charts.chart_style import contrast
-from survey_app.web.form.form_page import made_file
+from survey_app.web.form.form_page import build_file
 from tests.browser import ROOT, Site, visit
 from tests.definitions import COIN, define, encode, field, yes_no
 from tests.fixtures import Installation
@@ -51,7 +51,7 @@ def test_the_icon_is_a_picture_that_loads_and_runs_nothing_wherever_it_is_asked_
 
 
 def test_the_form_in_a_file_has_it_inside() -> None:
-    page = made_file(encode(define([yes_no()], [field(COIN, "cheated")])), "https://example.org").decode()
+    page = build_file(encode(define([yes_no()], [field(COIN, "cheated")])), "https://example.org").decode()
     assert f'<link rel="icon" href="{ICON}"' in page
     assert page.count(f'd="{SHAPE}"') == 1
 

@@ -23,7 +23,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 import candor_client
-from candor_client.report import to_text
+from candor_client.report import to_base64url
 from survey_app.assure.simulation.devices import reports
 from survey_app.plan.assumed_people import draw_people
 from survey_app.problems import CONTENT_TYPE, PROBLEMS
@@ -31,7 +31,7 @@ from survey_app.results.crosstab_document import Crosstab, EmptyCrosstab
 from survey_app.results.survey_document import Results
 from survey_app.store import Submission
 from survey_app.web.access import get_store
-from survey_app.web.openapi import document
+from survey_app.web.openapi import openapi_document
 from survey_app.web.results import results_cache
 from tests.definitions import (
     COIN,
@@ -68,7 +68,7 @@ def operations() -> dict[tuple[str, str], Any]:
     """The documented operations by method and path."""
     return {
         (method.upper(), path): operation
-        for path, methods in document()["paths"].items()
+        for path, methods in openapi_document()["paths"].items()
         for method, operation in methods.items()
     }
 
@@ -96,15 +96,15 @@ def test_what_is_routed_is_documented_and_what_is_documented_is_routed(app: Flas
 def test_the_server_gives_the_very_document(app: Flask) -> None:
     response = app.test_client().get("/openapi.json")
     assert (response.status_code, response.content_type) == (200, "application/json")
-    assert response.json == document()
+    assert response.json == openapi_document()
 
 
 def test_the_document_is_valid_openapi(app: Flask) -> None:
-    schemathesis.openapi.from_dict(document()).validate()
+    schemathesis.openapi.from_dict(openapi_document()).validate()
 
 
 def test_the_problems_of_the_document_are_those_of_the_table() -> None:
-    assert document()["components"]["schemas"]["Problem"]["properties"]["code"]["enum"] == list(PROBLEMS)
+    assert openapi_document()["components"]["schemas"]["Problem"]["properties"]["code"]["enum"] == list(PROBLEMS)
     found = set[tuple[int, str]]().union(*map(problems, operations().values()))
     assert found == {(status, code) for code, (status, _) in PROBLEMS.items() if code not in EVERYWHERE}
 
@@ -151,7 +151,7 @@ def test_a_real_report_fits_the_description(app: Flask) -> None:
     report = candor_client.randomize(survey(simple()), {"cheated": True})
     case = schemathesis.openapi.from_wsgi("/openapi.json", app)[REPORTS]["POST"].Case(
         path_parameters={"slug": "exam"},
-        body={"survey": report.survey, "id": to_text(report.id), "bits": to_text(report.bits)},
+        body={"survey": report.survey, "id": to_base64url(report.id), "bits": to_base64url(report.bits)},
         media_type="application/json",
     )
     assert [case.call_and_validate(checks=CHECKS).status_code for _ in range(2)] == [201, 200]
@@ -220,7 +220,7 @@ def test_results_that_do_not_fit_would_be_noticed(full: Flask, monkeypatch: pyte
     """A line without one of its keys is refused by the schema."""
 
     def broken(*arguments: Any) -> Any:
-        document = msgspec.to_builtins(results_cache.document(*arguments))
+        document = msgspec.to_builtins(results_cache.cached_results(*arguments))
         del document["questions"][0]["estimates"][0][key]
         return document
 

@@ -42,7 +42,7 @@ def replayed(installation: Installation) -> TestResponse:
 
 
 def closed(installation: Installation) -> TestResponse:
-    newest = installation.store.newest("exam")
+    newest = installation.store.newest_version("exam")
     assert newest is not None
     installation.store.set_state(newest, State.CLOSED)
     return installation.post(REPORT)

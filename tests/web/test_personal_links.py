@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 import candor_client
-from candor_client.report import to_text
+from candor_client.report import to_base64url
 from tests.fixtures import TOKEN, Installation, spelled
 from tests.sign_in import bearing
 
@@ -48,12 +48,12 @@ def is_read_off(installation: Installation, slug: str) -> bool:
     survey = candor_client.Survey.from_json(installation.client.get(f"/api/surveys/{slug}").data)
     own, theirs = (candor_client.randomize(survey, {"help": option}) for option in WIDE[:2])
     assert installation.client.post(f"/api/surveys/{slug}/reports", data=theirs.to_json()).status_code == 201
-    row = {"survey": survey.digest, "bits": to_text(own.bits)}
+    row = {"survey": survey.digest, "bits": to_base64url(own.bits)}
     for _ in range(ROUNDS):
-        lines = [spelled(**row, id=to_text(secrets.token_bytes(16))) for _ in range(40)]
+        lines = [spelled(**row, id=to_base64url(secrets.token_bytes(16))) for _ in range(40)]
         installation.client.post(f"/api/surveys/{slug}/reports/batch", data=b"\n".join(lines), headers=bearing(TOKEN))
     rows = installation.client.get(f"/results/{slug}/reports.ndjson", headers=bearing(TOKEN)).text
-    return to_text(theirs.bits) in rows
+    return to_base64url(theirs.bits) in rows
 
 
 def test_personal_links_to_groups_that_look_alike_are_not_published(installation: Installation) -> None:

@@ -11,7 +11,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from candor_client import Report
-from survey_app.store import Published, State, opened_version, tally_row
+from survey_app.store import PublishedSurvey, State, opened_version, tally_row
 from tests.answers import all_answers
 from tests.definitions import worked
 from tests.fixtures import TOKEN, Installation
@@ -97,13 +97,13 @@ class Polled(History):
 
     installation: Installation
 
-    def send(self, published: Published, made: list[Report]) -> Sequence[str]:
+    def send(self, published: PublishedSurvey, made: list[Report]) -> Sequence[str]:
         path = f"/api/surveys/{published.survey.slug}/reports"
         replies = [self.installation.client.post(path, data=report.to_json()).get_json() for report in made]
         return [reply.get("status") if isinstance(reply["status"], str) else reply["code"] for reply in replies]
 
 
-def look(installation: Installation, owner: FlaskClient, watch: Watch, known: Sequence[Published]) -> None:
+def look(installation: Installation, owner: FlaskClient, watch: Watch, known: Sequence[PublishedSurvey]) -> None:
     """All addresses, as the owner sees them; results that are public look the same to everybody."""
     assert installation.client.get("/healthz").json == {"status": "ok"}
     installation.app.config["METRICS_TOKEN"] = TOKEN
@@ -112,7 +112,7 @@ def look(installation: Installation, owner: FlaskClient, watch: Watch, known: Se
         published = installation.store.version(one.survey.slug, one.survey.digest)
         if published is None or published.state is State.READY:
             continue
-        if published == installation.store.newest(one.survey.slug):
+        if published == installation.store.newest_version(one.survey.slug):
             pattern = rf'candor_reports_shown{{survey="{one.survey.slug}"}} (\d+)'
             watch.see(one.key, "/metrics", *of_words(pattern)(metrics))
         for address, read in ADDRESSES.items():
@@ -156,7 +156,7 @@ def test_no_address_shows_fewer_than_twenty_newcomers(installation: Installation
 def test_the_rule_of_before_is_caught_by_http_too(installation: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
     """A history begins with 45 reports and closes all it has at its end; that no survey then shows 1 to 19 more has a
     chance below a tenth, in four histories below 1e-4."""
-    monkeypatch.setattr(tally_row, "stay", all_at_once)
+    monkeypatch.setattr(tally_row, "choose_pending", all_at_once)
     with pytest.raises(TooClose):
         for _ in range(4):
             pass_over(installation, 4)

@@ -12,11 +12,11 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from survey_app.accounts import new_token, secret_hash
+from survey_app.accounts import hash_secret, new_token
 from survey_app.authoring import build
 from survey_app.authoring.publication import publish
 from survey_app.invitations.keys import make_key
-from survey_app.store import Published, Role, Submission
+from survey_app.store import PublishedSurvey, Role, Submission
 from tests.fixtures import CHEAP, Installation, phrase
 from tests.sign_in import bearing, csrf, named, signed_in, token_of
 
@@ -87,7 +87,7 @@ FORMS = {
 
 
 @pytest.fixture
-def survey(installation: Installation) -> Published:
+def survey(installation: Installation) -> PublishedSurvey:
     """Two private surveys of ada's, `club` by invitation; rita reads them, ed edits them, and links lead to results."""
     for name in ("rita", "ed", "nina"):
         installation.store.add_user(name, CHEAP.hash(phrase(name)))
@@ -104,7 +104,7 @@ def survey(installation: Installation) -> Published:
         installation.store.share(published, named(installation.store, "rita"), Role.READER)
         installation.store.share(published, named(installation.store, "ed"), Role.EDITOR)
         installation.store.add_link(
-            published, "the works council", secret_hash(SECRET if published.name == "exam" else "-")
+            published, "the works council", hash_secret(SECRET if published.name == "exam" else "-")
         )
     installation.store.write(lambda: [Submission(published.key, secrets.token_bytes(16), b"\x80") for _ in range(60)])
     return published
@@ -146,7 +146,7 @@ def test_every_page_about_a_survey_is_in_the_table(installation: Installation) -
     assert about_surveys(installation.app, "/console/", "/results/") == PAGES.keys() | OPEN
 
 
-def test_every_page_lets_in_whom_the_table_says(installation: Installation, survey: Published) -> None:
+def test_every_page_lets_in_whom_the_table_says(installation: Installation, survey: PublishedSurvey) -> None:
     people = browsers(installation.app)
     tokens = {
         who: csrf(browser, "/login" if who in ("anonymous", "link") else "/account") for who, browser in people.items()
@@ -168,7 +168,7 @@ def test_every_path_of_the_api_is_in_the_table(installation: Installation) -> No
 
 
 def test_every_path_of_the_api_takes_the_tokens_that_the_table_says_and_no_session(
-    installation: Installation, survey: Published
+    installation: Installation, survey: PublishedSurvey
 ) -> None:
     people = browsers(installation.app)
     names = {"stranger": "eve", "administrator": "administrator", "reader": "rita", "editor": "ed", "owner": "ada"}

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from flask import Flask, request
 
-from survey_app.web.rsgi import Front
+from survey_app.web.rsgi import RsgiAdapter
 from tests.definitions import worked
 from tests.fixtures import build
 from tests.rsgi_client import Protocol, ask, scope, serve
@@ -27,7 +27,7 @@ def app(tmp_path: Path) -> Iterator[Flask]:
 
 def test_the_rate_limit_counts_the_address_that_the_trusted_proxy_saw(app: Flask) -> None:
     """The respondent's own line comes first; the proxy adds another behind it."""
-    front = Front(app)
+    front = RsgiAdapter(app)
     statuses = []
     for i in range(5):
         protocol = Protocol(b"{")
@@ -63,5 +63,5 @@ def test_what_is_not_http_is_refused(app: Flask) -> None:
     one.proto = "ws"
     refused: list[int] = []
     protocol = SimpleNamespace(response_empty=lambda status, headers: refused.append(status))
-    serve(Front(app), one, protocol)
+    serve(RsgiAdapter(app), one, protocol)
     assert refused == [400]

@@ -13,7 +13,7 @@ from flask import Flask, Response
 
 from survey_app.store import Unavailable
 from survey_app.web import streaming
-from survey_app.web.rsgi import Front
+from survey_app.web.rsgi import RsgiAdapter
 from survey_app.web.streaming import MOST_IN_MEMORY
 from tests.fixtures import Installation, build
 from tests.rsgi_client import Protocol, ask, scope, serve
@@ -112,7 +112,7 @@ def test_a_client_that_left_before_it_was_answered_holds_no_file(app: Flask) -> 
     offer(app, Made(PIECES))
     before = leftovers()
     found = Left()
-    serve(Front(app), scope("GET", "/large"), found)
+    serve(RsgiAdapter(app), scope("GET", "/large"), found)
     assert (found.status, found.reader) in ((0, None), (503, None))
     assert leftovers()[0] == before[0]
 
@@ -125,22 +125,22 @@ def test_a_reader_who_goes_away_leaves_nothing_behind(app: Flask, monkeypatch: p
     ask(app, scope("GET", "/large"))
     before = leftovers()
     if not taken:
-        monkeypatch.setattr(streaming, "STALLED", 0.0)
+        monkeypatch.setattr(streaming, "STALL_SECONDS", 0.0)
     gone = Gone(taken)
-    serve(Front(app), scope("GET", "/large"), gone)
+    serve(RsgiAdapter(app), scope("GET", "/large"), gone)
     assert (gone.status, made.made, made.closed) == (200, 2 * PIECES, True)
     assert leftovers() == before
 
 
 def test_a_reader_who_takes_a_byte_at_a_time_is_given_up(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     """It never stalls, so only the time for the whole file ends it; a slow line has hours for a large export."""
-    assert streaming.longest(2**20) < 150
-    assert 3600 < streaming.longest(200_000_000) < 4 * 3600
+    assert streaming.transfer_seconds(2**20) < 150
+    assert 3600 < streaming.transfer_seconds(200_000_000) < 4 * 3600
     offer(app, Made(PIECES))
     before = leftovers()
-    monkeypatch.setattr(streaming, "longest", lambda size: 0.05)
+    monkeypatch.setattr(streaming, "transfer_seconds", lambda size: 0.05)
     dripping = Gone(PIECES * len(PIECE), at_once=1)
-    serve(Front(app), scope("GET", "/large"), dripping)
+    serve(RsgiAdapter(app), scope("GET", "/large"), dripping)
     assert dripping.status == 200 and len(dripping.body) < PIECES * len(PIECE)
     assert leftovers()[0] == before[0]
 
@@ -157,7 +157,7 @@ def test_what_fails_in_the_middle_is_an_error_and_no_short_file(
 
 
 def test_only_so_many_files_are_sent_at_once(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streaming, "MOST_SENT", 0)
+    monkeypatch.setattr(streaming, "MOST_TRANSFERS", 0)
     offer(app, Made(PIECES))
     refused: Any = ask(app, scope("GET", "/large"))
     assert (refused.status, "retry-after" in refused.headers) == (503, True)

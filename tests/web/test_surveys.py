@@ -13,9 +13,9 @@ from werkzeug.test import TestResponse
 import candor_client
 from survey_app.authoring.yaml_source import LARGEST_FILE
 from survey_app.collect.rate_limit import Limiter
-from survey_app.store import Published, Role, State, Submission
-from survey_app.web.rsgi import Front
-from survey_app.web.survey_summary import Listing, Told
+from survey_app.store import PublishedSurvey, Role, State, Submission
+from survey_app.web.rsgi import RsgiAdapter
+from survey_app.web.survey_summary import Listing, SurveySummary
 from tests.console import EXAM
 from tests.fixtures import TOKEN, Installation, check_refused
 from tests.rsgi_client import Protocol, ask, scope, serve
@@ -42,13 +42,13 @@ def change(installation: Installation, token: str = TOKEN, path: str = "exam", *
     return installation.client.patch(f"/api/surveys/{path}", json=said, headers=bearing(token))
 
 
-def newest(installation: Installation, slug: str = "exam") -> Published:
-    found = installation.store.newest(slug)
+def newest(installation: Installation, slug: str = "exam") -> PublishedSurvey:
+    found = installation.store.newest_version(slug)
     assert found is not None
     return found
 
 
-def listed(installation: Installation, token: str = TOKEN) -> list[Told]:
+def listed(installation: Installation, token: str = TOKEN) -> list[SurveySummary]:
     reply = installation.client.get("/api/surveys", headers=bearing(token))
     assert (reply.status_code, reply.headers["Cache-Control"]) == (200, "no-store")
     return msgspec.json.decode(reply.data, type=Listing).surveys
@@ -81,7 +81,7 @@ def test_it_waits_if_that_is_asked_and_is_opened_by_its_digest(installation: Ins
     assert reply.json and reply.json["state"] == "ready"
     assert change(installation, state="open").json["state"] == "open"  # type: ignore[index]
     assert (
-        installation.store.newest("exam") == newest(installation) and newest(installation).state is State.READY
+        installation.store.newest_version("exam") == newest(installation) and newest(installation).state is State.READY
     )  # the old one was meant
     digest = reply.json["surveys"][0]["digest"]
     opened = change(installation, path=f"exam?digest={digest}", state="open")
@@ -108,7 +108,7 @@ def test_a_study_is_added_with_all_its_groups_and_one_by_invitation_with_a_key(i
     invited = add(installation, EXAM.replace(b"slug: exam", b"slug: club\ninvitations: true"))
     assert invited.json and invited.json["by_invitation"] is True
     assert invited.json["surveys"][0]["link"] == "http://localhost/s/club"
-    assert installation.tickets.private(newest(installation, "club").survey.digest) is not None
+    assert installation.tickets.private_key(newest(installation, "club").survey.digest) is not None
 
 
 def test_all_faults_are_told_at_once_with_their_lines_and_nothing_is_published(installation: Installation) -> None:
@@ -197,7 +197,7 @@ def test_whoever_is_unknown_is_refused_before_anything_of_the_body_is_read(insta
         for lines in ((), (("authorization", f"Bearer {'x' * 43}"),)):
             refused = Protocol()
             refused.chunks = chunks()
-            serve(Front(installation.app), scope("POST", path, *lines), refused)
+            serve(RsgiAdapter(installation.app), scope("POST", path, *lines), refused)
             assert (refused.status, refused.headers["connection"]) == (401, "close")
     assert read == []
     large = ask(
@@ -225,7 +225,7 @@ def test_an_account_lists_its_own_surveys_and_those_shared_with_it(installation:
     assert listed(installation)[0].surveys[0].reports == listed(installation, other)[1].surveys[0].reports == 25
 
 
-def _coin(published: Published) -> Submission:
+def _coin(published: PublishedSurvey) -> Submission:
     made = candor_client.randomize(published.survey, {"cheated": True})
     return Submission(published.key, made.id, made.bits)
 
@@ -274,9 +274,9 @@ def test_states_change_for_all_groups_and_a_closed_survey_stays_closed(installat
 def test_closing_by_a_script_destroys_the_key_of_the_invitations(installation: Installation) -> None:
     add(installation, EXAM.replace(b"results: public", b"invitations: true"))
     digest = newest(installation).survey.digest
-    assert installation.tickets.private(digest) is not None
+    assert installation.tickets.private_key(digest) is not None
     assert change(installation, state="closed").status_code == 200
-    assert installation.tickets.private(digest) is None
+    assert installation.tickets.private_key(digest) is None
 
 
 def test_what_would_close_at_once_is_refused_and_what_may_is_said_twice(installation: Installation) -> None:

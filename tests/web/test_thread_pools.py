@@ -14,9 +14,9 @@ from flask.testing import FlaskClient
 
 import candor_client
 from survey_app.web import thread_pools
-from survey_app.web.rsgi import Front
-from survey_app.web.thread_pools import SIZES, Kind, kind_of
-from survey_app.web.upload_limits import of_an_account
+from survey_app.web.rsgi import RsgiAdapter
+from survey_app.web.thread_pools import POOL_SIZES, RequestKind, kind_of
+from survey_app.web.upload_limits import needs_account
 from tests.definitions import COIN, define, field, survey, worked, yes_no
 from tests.fixtures import SAID, Installation, build
 from tests.rsgi_client import Protocol, _loop, ask, scope, serve
@@ -65,7 +65,7 @@ def hold(app: Flask, endpoint: str) -> threading.Event:
 
 async def beside(app: Flask, path: str, released: threading.Event) -> tuple[list[Protocol], dict[str, int]]:
     """Ask for one thing over many connections, then for all that a respondent needs, once; how all were answered."""
-    front = Front(app)
+    front = RsgiAdapter(app)
     readers = [Protocol() for _ in range(CONNECTIONS)]
     reading = [asyncio.ensure_future(front.__rsgi__(scope("GET", path), one)) for one in readers]
     statuses: dict[str, int] = {}
@@ -93,8 +93,8 @@ def test_300_connections_of_readers_keep_no_respondent_waiting(
     held = beside(app, HELD[endpoint], hold(app, endpoint))
     readers, statuses = asyncio.run_coroutine_threadsafe(held, _loop()).result(timeout=10 * PATIENCE)
     assert statuses == dict.fromkeys(RESPONDENTS, 200) | {PATH: 201}
-    size = SIZES[kind_of(endpoint)]
-    taken = min(CONNECTIONS, int(size.threads + size.waiting))
+    size = POOL_SIZES[kind_of(endpoint)]
+    taken = min(CONNECTIONS, int(size.threads + size.queue_size))
     assert [one.status for one in readers].count(200) == taken
     for one in readers:
         assert one.status == 200 or (one.status, one.headers["retry-after"]) == (503, str(thread_pools.TRY_AGAIN))
@@ -116,7 +116,7 @@ def test_a_reading_whose_reader_left_while_it_waited_is_not_made(app: Flask) -> 
             """It has gone at once."""
 
     async def attack() -> list[int]:
-        front, size = Front(app), SIZES[Kind.READING]
+        front, size = RsgiAdapter(app), POOL_SIZES[RequestKind.READING]
         stay, leave = ([kind() for _ in range(size.threads + extra)] for kind, extra in ((Protocol, 0), (Leaving, 20)))
         asked = [asyncio.ensure_future(front.__rsgi__(scope("GET", "/results/exam"), one)) for one in [*stay, *leave]]
         await asyncio.to_thread(begun.wait, PATIENCE)
@@ -145,18 +145,18 @@ def test_a_reading_that_waited_too_long_is_refused_and_nobody_else(app: Flask, m
 
 def test_every_address_has_its_pool(app: Flask) -> None:
     """Below /results/ all but the counter and links is a reading, below /s/ what does not explain a respondent's."""
-    found: dict[Kind, set[str]] = {kind: set() for kind in Kind}
+    found: dict[RequestKind, set[str]] = {kind: set() for kind in RequestKind}
     for rule in app.url_map.iter_rules():
         found[kind_of(rule.endpoint)].add(rule.rule)
     results = {rule.rule for rule in app.url_map.iter_rules() if rule.rule.startswith("/results/")}
-    assert results - found[Kind.READING] == {"/results/<slug>/count", "/results/<slug>/link"}
+    assert results - found[RequestKind.READING] == {"/results/<slug>/count", "/results/<slug>/link"}
     forms = {rule.rule for rule in app.url_map.iter_rules() if rule.rule.startswith(("/s/", "/client/", "/static/"))}
     explained = {f"/s/<slug>/{page}" for page in ("privacy", "paper", "enter")}
-    assert (forms - explained) | {"/healthz", "/api/surveys/<slug>"} <= found[Kind.RESPONDENT]
-    assert found[Kind.EXPLANATION] == explained
+    assert (forms - explained) | {"/healthz", "/api/surveys/<slug>"} <= found[RequestKind.RESPONDENT]
+    assert found[RequestKind.EXPLANATION] == explained
     drafts = {rule.rule for rule in app.url_map.iter_rules() if rule.rule.startswith("/console/drafts/")}
-    assert drafts <= found[Kind.DRAFT]
-    assert kind_of("demo.administrator") is Kind.READING and kind_of("") is Kind.PAGE
+    assert drafts <= found[RequestKind.DRAFT]
+    assert kind_of("demo.administrator") is RequestKind.READING and kind_of("") is RequestKind.PAGE
     known = {name for rule in app.url_map.iter_rules() for name in (rule.endpoint, rule.endpoint.partition(".")[0])}
     assert {name for names in thread_pools.KINDS.values() for name in names} - known == {"demo.administrator"}
 
@@ -202,7 +202,7 @@ TRICKS = (
 @pytest.mark.parametrize("method", ["GET", "get", "HEAD", "OPTIONS", "POST", "post", "PUT", "DELETE", "TRACE", "X"])
 def test_no_spelling_of_a_path_or_method_reaches_threads_of_another_pool(app: Flask, method: str) -> None:
     """What the app makes of a request is what the front has chosen the threads for; strangers are refused as pages."""
-    seen: list[tuple[Kind, str]] = []
+    seen: list[tuple[RequestKind, str]] = []
 
     def record() -> str:
         seen.append((kind_of(request.endpoint or ""), threading.current_thread().name.partition("_")[0]))
@@ -211,13 +211,13 @@ def test_no_spelling_of_a_path_or_method_reaches_threads_of_another_pool(app: Fl
     app.before_request_funcs.clear()
     app.before_request(record)
     paths = [trick.format(place) for place in PLACES for trick in (*TRICKS, place.upper(), place.title())]
-    front = Front(app)
+    front = RsgiAdapter(app)
     for path in paths:
         serve(front, scope(method, path), Protocol())
     front.close()
     for path, (kind, thread) in zip(paths, seen, strict=True):
-        assert thread == (Kind.PAGE if of_an_account(method, path) else kind), path
-    assert method not in ("GET", "get", "HEAD") or {kind for kind, _ in seen} == set(Kind)
+        assert thread == (RequestKind.PAGE if needs_account(method, path) else kind), path
+    assert method not in ("GET", "get", "HEAD") or {kind for kind, _ in seen} == set(RequestKind)
 
 
 @pytest.mark.parametrize("limit", ["3000/minute", "off"])
@@ -229,7 +229,7 @@ def test_readings_and_visits_of_one_address_are_limited_apart(
     monkeypatch.setattr("survey_app.web.app.VISIT_LIMIT", "5/minute", raising=False)
     installation = build(tmp_path, limit=limit)
     installation.publish(worked())
-    front, last = Front(installation.app), 429 if limit != "off" else 200
+    front, last = RsgiAdapter(installation.app), 429 if limit != "off" else 200
 
     def statuses(path: str, count: int, method: str = "GET", **more: Any) -> list[int]:
         found = [Protocol() for _ in range(count)]

@@ -7,7 +7,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from playwright.sync_api import Browser
 
-from survey_app.accounts import secret_hash
+from survey_app.accounts import hash_secret
 from survey_app.store import Store, token_id
 from tests.browser import BY_LOOK, DESKTOP, LOOKS, Site, overflows, violations, visit, wear
 from tests.console import enter, post
@@ -48,8 +48,8 @@ def test_a_token_is_listed_by_its_id_and_revoked(app: Flask, store: Store) -> No
     assert len(before) == 2 and works(app, TOKEN) and works(app, other)
     for secret in (TOKEN, other):
         assert secret not in browser.get("/account").text
-    revoked = token_id(secret_hash(TOKEN))
-    assert sorted(before) == sorted([revoked, token_id(secret_hash(other))])
+    revoked = token_id(hash_secret(TOKEN))
+    assert sorted(before) == sorted([revoked, token_id(hash_secret(other))])
     answer = post(browser, "/account/tokens/revoke", token=revoked)
     assert answer.headers["Location"] == "/account"
     assert f"The token {revoked} is revoked." in browser.get("/account").text

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from candor_client.definition import LARGEST_REPORT
-from survey_app.accounts import secret_hash
+from survey_app.accounts import hash_secret
 from survey_app.authoring.yaml_source import LARGEST_FILE, LARGEST_FORM
 from survey_app.collect.batch import LARGEST_BATCH
 from survey_app.web import rsgi_io, upload_limits
-from survey_app.web.rsgi import Front
+from survey_app.web.rsgi import RsgiAdapter
 from tests import rsgi_client
 from tests.fixtures import TOKEN, Installation, check_tally, made
 from tests.rsgi_client import Protocol, scope, serve
@@ -48,18 +48,18 @@ class Withheld(Protocol):
 
 
 @pytest.fixture
-def front(installation: Installation) -> Front:
+def front(installation: Installation) -> RsgiAdapter:
     """By which ada, and eve, come in."""
     installation.publish()
-    installation.store.add_token(installation.stranger, secret_hash("eves-own-token-of-the-api"))
-    return Front(installation.app)
+    installation.store.add_token(installation.stranger, hash_secret("eves-own-token-of-the-api"))
+    return RsgiAdapter(installation.app)
 
 
 def declared(length: int) -> tuple[str, str]:
     return "content-length", str(length)
 
 
-def begin(front: Front, protocol: Withheld, *headers: tuple[str, str], path: str = BATCH) -> "Future[None]":
+def begin(front: RsgiAdapter, protocol: Withheld, *headers: tuple[str, str], path: str = BATCH) -> "Future[None]":
     asked = scope("POST", path, declared(protocol.length), *headers)
     running = asyncio.run_coroutine_threadsafe(front.__rsgi__(asked, protocol), rsgi_client._loop())
     protocol.begun.result(timeout=60)
@@ -87,7 +87,7 @@ def end(running: "Future[None]", protocol: Withheld) -> None:
     ],
 )
 def test_nothing_is_read_of_what_is_not_allowed(
-    front: Front, method: str, path: str, header: tuple[str, str] | None, status: int
+    front: RsgiAdapter, method: str, path: str, header: tuple[str, str] | None, status: int
 ) -> None:
     protocol = Unread()
     serve(front, scope(method, path, declared(30_000), *([header] if header else [])), protocol)
@@ -95,7 +95,7 @@ def test_nothing_is_read_of_what_is_not_allowed(
     assert protocol.headers["connection"] == "close"  # the rest of it is not waited for
 
 
-def test_whoever_is_signed_in_is_read(installation: Installation, front: Front) -> None:
+def test_whoever_is_signed_in_is_read(installation: Installation, front: RsgiAdapter) -> None:
     cookie = ("cookie", f"candor_session={cookie_of(signed_in(installation.app))}")
     protocol = Protocol(b"x" * 100_000)
     serve(front, scope("POST", "/console/drafts/1/yaml", cookie), protocol)
@@ -104,7 +104,7 @@ def test_whoever_is_signed_in_is_read(installation: Installation, front: Front) 
 
 @pytest.mark.parametrize("method", ["PUT", "GET", "DELETE", "BREW"])
 @pytest.mark.parametrize("path", [BATCH, "/console", "/api/surveys"])
-def test_other_methods_open_no_way_around(front: Front, method: str, path: str) -> None:
+def test_other_methods_open_no_way_around(front: RsgiAdapter, method: str, path: str) -> None:
     protocol = Protocol(*[b"x" * 40_000] * 2)
     serve(front, scope(method, path, ("transfer-encoding", "chunked")), protocol)
     assert protocol.status == 413
@@ -112,15 +112,15 @@ def test_other_methods_open_no_way_around(front: Front, method: str, path: str) 
 
 @pytest.mark.parametrize("header", [declared(LARGEST_BATCH), ("transfer-encoding", "chunked")])
 def test_what_is_under_way_is_bounded_and_small_reports_get_in(
-    installation: Installation, front: Front, header: tuple[str, str]
+    installation: Installation, front: RsgiAdapter, header: tuple[str, str]
 ) -> None:
-    held = [Withheld(LARGEST_BATCH) for _ in range(upload_limits.MOST_HELD // LARGEST_BATCH)]
+    held = [Withheld(LARGEST_BATCH) for _ in range(upload_limits.ACCOUNT_BUDGET // LARGEST_BATCH)]
     running = [begin(front, protocol, MINE) for protocol in held]
     refused = Unread()
     serve(front, scope("POST", BATCH, header, MINE), refused)
     assert (refused.status, json.loads(refused.body)["code"]) == (503, "unavailable")
     assert refused.headers["retry-after"] == str(upload_limits.TRY_AGAIN)
-    published = installation.store.newest("exam")
+    published = installation.store.newest_version("exam")
     assert published is not None
     for body, status in ((made(published).to_json(), 201), (made(published).to_json().ljust(LARGEST_REPORT), 201)):
         report = Protocol(body)
@@ -135,16 +135,16 @@ def test_what_is_under_way_is_bounded_and_small_reports_get_in(
 
 
 def test_strangers_have_a_bound_of_their_own_under_which_usual_reports_get_in(
-    installation: Installation, front: Front, monkeypatch: pytest.MonkeyPatch
+    installation: Installation, front: RsgiAdapter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    front._of_anybody = upload_limits.Budget(2 * LARGEST_REPORT)
+    front._public_budget = upload_limits.Budget(2 * LARGEST_REPORT)
     held = [Withheld(LARGEST_REPORT) for _ in range(2)]
     running = [begin(front, protocol, path="/api/surveys/exam/reports") for protocol in held]
-    published = installation.store.newest("exam")
+    published = installation.store.newest_version("exam")
     assert published is not None
     usual, large = made(published).to_json(), made(published).to_json().ljust(LARGEST_REPORT)
     statuses = []
-    for body in (usual, usual.ljust(upload_limits.UNCOUNTED), large):
+    for body in (usual, usual.ljust(upload_limits.UNCOUNTED_BYTES), large):
         protocol = Protocol(body)
         serve(front, scope("POST", "/api/surveys/exam/reports", declared(len(body))), protocol)
         statuses.append(protocol.status)
@@ -157,18 +157,18 @@ def test_strangers_have_a_bound_of_their_own_under_which_usual_reports_get_in(
 
 
 def test_a_body_that_is_withheld_is_given_up_and_its_room_comes_back(
-    front: Front, monkeypatch: pytest.MonkeyPatch
+    front: RsgiAdapter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rsgi_io, "READ_SECONDS", 0.01)
-    for _ in range(2 * upload_limits.MOST_HELD // LARGEST_BATCH):
+    for _ in range(2 * upload_limits.ACCOUNT_BUDGET // LARGEST_BATCH):
         protocol = Withheld(LARGEST_BATCH)
         begin(front, protocol, MINE).result(timeout=60)
         assert (protocol.status, protocol.headers["connection"]) == (400, "close")
         assert "did not arrive" in json.loads(protocol.body)["detail"]
 
 
-def test_a_body_that_breaks_off_is_no_body(installation: Installation, front: Front) -> None:
-    published = installation.store.newest("exam")
+def test_a_body_that_breaks_off_is_no_body(installation: Installation, front: RsgiAdapter) -> None:
+    published = installation.store.newest_version("exam")
     assert published is not None
     lines = b"\n".join(made(published).to_json() for _ in range(3))
     protocol = Protocol(lines)

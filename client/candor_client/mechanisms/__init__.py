@@ -50,9 +50,9 @@ def parse(value: Any, size: int, path: str) -> Mechanism:
     names = mechanism.parameters
     canonical.check_keys(value, path, ("kind", *names))
     values = {
-        name: canonical.threshold(value[name], f"{path}.{name}")
+        name: canonical.parse_threshold(value[name], f"{path}.{name}")
         if name in THRESHOLDS
-        else canonical.integer(value[name], f"{path}.{name}", 0)
+        else canonical.parse_integer(value[name], f"{path}.{name}", 0)
         for name in names
     }
     if values.get("size", 2) != size:

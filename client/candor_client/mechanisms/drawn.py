@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, final
 
-from candor_client.canonical import integer
+from candor_client.canonical import parse_integer
 from candor_client.errors import DefinitionError
 from candor_client.mechanisms.mechanism import (
     BaseMechanism,
@@ -13,12 +13,12 @@ from candor_client.mechanisms.mechanism import (
     blind_cases,
     check_keep,
     check_symbol,
-    ones,
-    refuse,
+    create_mechanism_error,
+    find_ones,
     share,
 )
 from candor_client.question import NO_ANSWER
-from candor_client.sampling import WHOLE, RandomBytes, below, coin, pick
+from candor_client.sampling import DENOMINATOR, RandomBytes, draw_below, flip_coin, pick
 from candor_client.types import type_of
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Drawn(BaseMechanism):
 
     def check(self) -> None:
         if not 1 <= self.draw <= min(self.size, MOST_DRAWN):
-            raise refuse(f"needs a draw from 1 to size, and to {MOST_DRAWN}")
+            raise create_mechanism_error(f"needs a draw from 1 to size, and to {MOST_DRAWN}")
         check_keep(self.keep, 1, self.sets)
 
     @property
@@ -62,38 +62,38 @@ class Drawn(BaseMechanism):
 
     @property
     def odds(self) -> Fraction:
-        return Fraction(self.keep * (self.sets - 1), WHOLE - self.keep)
+        return Fraction(self.keep * (self.sets - 1), DENOMINATOR - self.keep)
 
     @property
     def p(self) -> Fraction:
-        return Fraction(self.keep, WHOLE) + (self.sets // 2 - 1) * self._other
+        return Fraction(self.keep, DENOMINATOR) + (self.sets // 2 - 1) * self._other_probability
 
     @property
     def q(self) -> Fraction:
-        return self.sets // 2 * self._other
+        return self.sets // 2 * self._other_probability
 
     @property
-    def _other(self) -> Fraction:
+    def _other_probability(self) -> Fraction:
         """The probability of each set other than the true one."""
-        return Fraction(WHOLE - self.keep, WHOLE * (self.sets - 1))
+        return Fraction(DENOMINATOR - self.keep, DENOMINATOR * (self.sets - 1))
 
     @staticmethod
     def fit(form: Mapping[str, Any], question: "Question", path: str) -> tuple[int, int]:
         if not type_of(question.type).has_sets:
             raise DefinitionError("bad_mechanism", path, "drawn is for a multiple")
-        draw = integer(form.get("draw"), f"{path}.draw", 1, MOST_DRAWN)
+        draw = parse_integer(form.get("draw"), f"{path}.draw", 1, MOST_DRAWN)
         return len(question.labels) + question.optional, 1 << draw
 
     def randomize(self, symbol: int, random_bytes: RandomBytes) -> int:
         check_symbol(symbol, 1 << self.size)
         options = sorted(pick(self.draw, list(range(self.size)), random_bytes))
         truth = sum((symbol >> option & 1) << i for i, option in enumerate(options))
-        is_true = coin(self.keep, random_bytes)
-        other = below(self.sets - 1, random_bytes)
+        is_true = flip_coin(self.keep, random_bytes)
+        other = draw_below(self.sets - 1, random_bytes)
         report = (other + (other >= truth), truth)[is_true]
         return sum(1 << (self.width - 1 - 2 * option - (report >> i & 1)) for i, option in enumerate(options))
 
-    def possible(self, bits: int) -> bool:
+    def is_possible(self, bits: int) -> bool:
         reported_0 = int("10" * self.size, 2)
         return bits.bit_count() == self.draw and not (bits & reported_0) >> 1 & bits
 
@@ -102,7 +102,9 @@ class Drawn(BaseMechanism):
 
     def describe(self, field: "Field", bits: int) -> str:
         options = [*field.questions[0].labels, NO_ANSWER]
-        return ", ".join(f"{options[place // 2]}: {'yes' if place % 2 else 'no'}" for place in ones(bits, self.width))
+        return ", ".join(
+            f"{options[place // 2]}: {'yes' if place % 2 else 'no'}" for place in find_ones(bits, self.width)
+        )
 
     def blind_draw(self) -> tuple[int, int]:
         truth = self.p - self.q  # of one drawn option; p + q = 1, so the rest is divided equally between yes and no

@@ -12,10 +12,10 @@ from candor_client.mechanisms.mechanism import (
     blind_share,
     check_symbol,
     coin_odds,
-    refuse,
+    create_mechanism_error,
     share,
 )
-from candor_client.sampling import WHOLE, RandomBytes, coin
+from candor_client.sampling import DENOMINATOR, RandomBytes, flip_coin
 
 if TYPE_CHECKING:
     from candor_client.definition import Field
@@ -36,8 +36,8 @@ class Flip(BaseMechanism):
     zero: int
 
     def check(self) -> None:
-        if not 0 < self.zero < self.one < WHOLE:
-            raise refuse("needs 0 < zero < one < 2^64")
+        if not 0 < self.zero < self.one < DENOMINATOR:
+            raise create_mechanism_error("needs 0 < zero < one < 2^64")
 
     @property
     def odds(self) -> Fraction:
@@ -45,11 +45,11 @@ class Flip(BaseMechanism):
 
     @property
     def p(self) -> Fraction:
-        return Fraction(self.one, WHOLE)
+        return Fraction(self.one, DENOMINATOR)
 
     @property
     def q(self) -> Fraction:
-        return Fraction(self.zero, WHOLE)
+        return Fraction(self.zero, DENOMINATOR)
 
     @staticmethod
     def fit(form: Mapping[str, Any], question: "Question", path: str) -> tuple[int, int]:
@@ -57,9 +57,9 @@ class Flip(BaseMechanism):
 
     def randomize(self, symbol: int, random_bytes: RandomBytes) -> int:
         check_symbol(symbol, 2)
-        return int(coin(self.one if symbol else self.zero, random_bytes))
+        return int(flip_coin(self.one if symbol else self.zero, random_bytes))
 
-    def possible(self, bits: int) -> bool:
+    def is_possible(self, bits: int) -> bool:
         return True
 
     def named_symbol(self, bits: int) -> int:

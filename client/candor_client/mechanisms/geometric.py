@@ -12,11 +12,11 @@ from candor_client.mechanisms.mechanism import (
     BaseMechanism,
     MechanismName,
     check_symbol,
+    create_mechanism_error,
     describe_symbols,
-    ones,
-    refuse,
+    find_ones,
 )
-from candor_client.sampling import WHOLE, RandomBytes, word
+from candor_client.sampling import DENOMINATOR, RandomBytes, draw_word
 from candor_client.types import type_of
 from candor_client.types.number import level_value, with_unit
 
@@ -44,11 +44,11 @@ class Geometric(BaseMechanism):
 
     def check(self) -> None:
         if not 2 <= self.size <= MOST_LEVELS:
-            raise refuse(f"needs a size from 2 to {MOST_LEVELS}")
-        if not 0 < self.ratio < WHOLE:
-            raise refuse("needs 0 < ratio < 2^64")
-        if 2 * self.tails[0] >= WHOLE or any(after >= before for before, after in pairwise(self.tails)):
-            raise refuse("its noise must fall from level to level, in whole parts of 2^64")
+            raise create_mechanism_error(f"needs a size from 2 to {MOST_LEVELS}")
+        if not 0 < self.ratio < DENOMINATOR:
+            raise create_mechanism_error("needs 0 < ratio < 2^64")
+        if 2 * self.tails[0] >= DENOMINATOR or any(after >= before for before, after in pairwise(self.tails)):
+            raise create_mechanism_error("its noise must fall from level to level, in whole parts of 2^64")
 
     @property
     def width(self) -> int:
@@ -57,13 +57,13 @@ class Geometric(BaseMechanism):
     @cached_property
     def tails(self) -> tuple[int, ...]:
         """G_1 … G_(size−1): P(noise ≥ k) in parts of 2^64."""
-        over = WHOLE + self.ratio
+        over = DENOMINATOR + self.ratio
         return tuple(-(-(self.ratio**k << 128) // (over << 64 * k)) for k in range(1, self.size))
 
     @property
     def odds(self) -> Fraction:
-        ends = Fraction(WHOLE - self.tails[0], self.tails[-1])
-        within = [WHOLE - 2 * self.tails[0], *(before - after for before, after in pairwise(self.tails))]
+        ends = Fraction(DENOMINATOR - self.tails[0], self.tails[-1])
+        within = [DENOMINATOR - 2 * self.tails[0], *(before - after for before, after in pairwise(self.tails))]
         return max(ends, Fraction(max(within), min(within))) if self.size > 2 else ends
 
     @staticmethod
@@ -74,30 +74,30 @@ class Geometric(BaseMechanism):
 
     def randomize(self, symbol: int, random_bytes: RandomBytes) -> int:
         check_symbol(symbol, self.size)
-        up = word(random_bytes)
-        down = WHOLE - 1 - up
+        up = draw_word(random_bytes)
+        down = DENOMINATOR - 1 - up
         level = symbol + sum((up < tail) - (down < tail) for tail in self.tails)
         return 1 << (self.size - 1 - max(0, min(self.size - 1, level)))
 
-    def possible(self, bits: int) -> bool:
+    def is_possible(self, bits: int) -> bool:
         return bits.bit_count() == 1
 
     def named_symbol(self, bits: int) -> int:
         return self.size - bits.bit_length()
 
     def describe(self, field: "Field", bits: int) -> str:
-        return describe_symbols(field, ones(bits, self.width))
+        return describe_symbols(field, find_ones(bits, self.width))
 
     def blind_draw(self) -> None:
         return None
 
     def odds_sentence(self, field: "Field") -> str:
-        if not (noise := self.away(field.questions[0])):
+        if not (noise := self.median_noise(field.questions[0])):
             return "random noise is added, but on more than half of all devices it leaves the number as it is"
         far = with_unit(field.questions[0], noise)
         return f"random noise is added, on about every second device at least {far}; what leaves the range is cut there"
 
-    def away(self, question: "Question") -> Fraction:
+    def median_noise(self, question: "Question") -> Fraction:
         """Return the noise that about every second device exceeds or equals.
 
         It is zero if more than half of all devices send the number unchanged.
@@ -106,4 +106,4 @@ class Geometric(BaseMechanism):
 
     def median_shift(self) -> int:
         """Return the largest k with P(|noise| ≥ k) ≥ ½, before clamping; for display."""
-        return sum(4 * tail >= WHOLE for tail in self.tails)
+        return sum(4 * tail >= DENOMINATOR for tail in self.tails)

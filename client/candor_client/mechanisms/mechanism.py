@@ -11,7 +11,7 @@ from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
 from candor_client.errors import DefinitionError
-from candor_client.sampling import WHOLE, RandomBytes
+from candor_client.sampling import DENOMINATOR, RandomBytes
 from candor_client.types import type_of
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class BaseMechanism(ABC):
         """Return noisy bits for a symbol."""
 
     @abstractmethod
-    def possible(self, bits: int) -> bool:
+    def is_possible(self, bits: int) -> bool:
         """Return whether any symbol can lead to these bits."""
 
     @abstractmethod
@@ -125,15 +125,15 @@ def round_up(epsilon: Decimal, digits: int = 12) -> Decimal:
     return epsilon.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_CEILING)
 
 
-def refuse(reason: str) -> DefinitionError:
+def create_mechanism_error(reason: str) -> DefinitionError:
     """Return the error for invalid parameters; `parse` adds the path."""
     return DefinitionError("bad_mechanism", "", reason)
 
 
 def check_keep(keep: int, weight: int, size: int) -> None:
     """Raise DefinitionError unless `keep` is above chance and below certainty."""
-    if not (keep < WHOLE and weight * WHOLE < keep * size):
-        raise refuse("needs keep above chance and below 2^64")
+    if not (keep < DENOMINATOR and weight * DENOMINATOR < keep * size):
+        raise create_mechanism_error("needs keep above chance and below 2^64")
 
 
 def check_symbol(symbol: int, size: int) -> None:
@@ -142,7 +142,7 @@ def check_symbol(symbol: int, size: int) -> None:
         raise ValueError(f"symbol {symbol} is not from 0 to {size - 1}")
 
 
-def ones(bits: int, width: int) -> list[int]:
+def find_ones(bits: int, width: int) -> list[int]:
     """Return the positions of the stored bits that are 1, counted from the first bit."""
     return [place for place in range(width) if bits >> (width - 1 - place) & 1]
 
@@ -167,13 +167,13 @@ def share(p: Fraction, q: Fraction) -> tuple[int, int, int]:
     return people, ceil(people * p), floor(people * q)
 
 
-def blind_share(p: Fraction, q: Fraction, others: int) -> tuple[int, int] | None:
+def blind_share(p: Fraction, q: Fraction, other_count: int) -> tuple[int, int] | None:
     """Return the blind draw of a mechanism in which each cell has `other_count` other cells; None if there is none.
 
     With p = P(a cell is sent | it is true) and q = P(a cell is sent | another is true), the device sends the truth with
     probability p − q and otherwise draws uniformly. This requires that the probabilities of all cells add up to one.
     """
-    if p + others * q != 1:
+    if p + other_count * q != 1:
         return None
     truth = p - q
     return share(truth, 1 - truth)[:2]
@@ -181,7 +181,10 @@ def blind_share(p: Fraction, q: Fraction, others: int) -> tuple[int, int] | None
 
 def blind_sentence(field: "Field", people: int, truth: int) -> str:
     """Return a sentence on a device that sends the truth or a blind draw from the field's symbols."""
-    return f"{blind_cases(people, truth)} the device sends what was said, otherwise {_one_of(field)}, drawn blindly"
+    return (
+        f"{blind_cases(people, truth)} the device sends what was said, otherwise {_describe_cells(field)}, "
+        "drawn blindly"
+    )
 
 
 def blind_cases(people: int, truth: int) -> str:
@@ -189,7 +192,7 @@ def blind_cases(people: int, truth: int) -> str:
     return f"in about {truth:,} of {people:,} cases"
 
 
-def _one_of(field: "Field") -> str:
+def _describe_cells(field: "Field") -> str:
     """Return a description of the cells of a blind draw; their labels if there are only two."""
     if field.size == 2:
         return f"{field.label(1)} or {field.label(0)}"

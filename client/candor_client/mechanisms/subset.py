@@ -12,12 +12,12 @@ from candor_client.mechanisms.mechanism import (
     blind_share,
     check_keep,
     check_symbol,
+    create_mechanism_error,
     describe_symbols,
-    ones,
-    refuse,
+    find_ones,
     share,
 )
-from candor_client.sampling import WHOLE, RandomBytes, coin, pick
+from candor_client.sampling import DENOMINATOR, RandomBytes, flip_coin, pick
 
 if TYPE_CHECKING:
     from candor_client.definition import Field
@@ -41,7 +41,7 @@ class Subset(BaseMechanism):
 
     def check(self) -> None:
         if not 1 <= self.weight <= self.size - 1:
-            raise refuse("needs a weight from 1 to size - 1")
+            raise create_mechanism_error("needs a weight from 1 to size - 1")
         check_keep(self.keep, self.weight, self.size)
 
     @property
@@ -50,11 +50,11 @@ class Subset(BaseMechanism):
 
     @property
     def odds(self) -> Fraction:
-        return Fraction(self.keep * (self.size - self.weight), (WHOLE - self.keep) * self.weight)
+        return Fraction(self.keep * (self.size - self.weight), (DENOMINATOR - self.keep) * self.weight)
 
     @property
     def p(self) -> Fraction:
-        return Fraction(self.keep, WHOLE)
+        return Fraction(self.keep, DENOMINATOR)
 
     @property
     def q(self) -> Fraction:
@@ -66,19 +66,19 @@ class Subset(BaseMechanism):
 
     def randomize(self, symbol: int, random_bytes: RandomBytes) -> int:
         check_symbol(symbol, self.size)
-        is_true = coin(self.keep, random_bytes)
+        is_true = flip_coin(self.keep, random_bytes)
         picked = pick(self.weight, [*range(symbol), *range(symbol + 1, self.size)], random_bytes)
         picked[-1] = (picked[-1], symbol)[is_true]
         return sum(1 << (self.size - 1 - position) for position in picked)
 
-    def possible(self, bits: int) -> bool:
+    def is_possible(self, bits: int) -> bool:
         return bits.bit_count() == self.weight
 
     def named_symbol(self, bits: int) -> int | None:
         return self.size - bits.bit_length() if self.weight == 1 else None
 
     def describe(self, field: "Field", bits: int) -> str:
-        return describe_symbols(field, ones(bits, self.width))
+        return describe_symbols(field, find_ones(bits, self.width))
 
     def blind_draw(self) -> tuple[int, int] | None:
         return blind_share(self.p, self.q, self.size - 1)

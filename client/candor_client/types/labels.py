@@ -46,10 +46,10 @@ class OneLabel(QuestionType):
     def prompt(self, question: "Question") -> str:
         return "a number"
 
-    def understand(self, question: "Question", labels: Sequence[str], typed: str) -> Any:
-        chosen = typed_labels(question, labels, typed)
+    def parse_input(self, question: "Question", labels: Sequence[str], typed: str) -> Any:
+        chosen = parse_typed_labels(question, labels, typed)
         if len(chosen) != 1 or chosen[0] is None:
-            raise needs_number(question)
+            raise create_number_error(question)
         return chosen[0]
 
 
@@ -61,7 +61,7 @@ def label_index(question: "Question", label: Any) -> int:
     return question.places[label]
 
 
-def typed_labels(question: "Question", labels: Sequence[str], typed: str) -> list[str | None]:
+def parse_typed_labels(question: "Question", labels: Sequence[str], typed: str) -> list[str | None]:
     """Return the labels of the numbers in `typed`, counted from 1, and None for each 0; raise AnswerError."""
     try:
         places = [int(word) for word in typed.replace(",", " ").split()]
@@ -70,6 +70,6 @@ def typed_labels(question: "Question", labels: Sequence[str], typed: str) -> lis
         raise AnswerError(question.id, f"type numbers from 1 to {len(labels)}") from None
 
 
-def needs_number(question: "Question") -> AnswerError:
+def create_number_error(question: "Question") -> AnswerError:
     """Return the error for text that is not the number of one label."""
     return AnswerError(question.id, f"type one number from 1 to {len(question.labels)}")

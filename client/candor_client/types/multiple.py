@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, final
 
-from candor_client.canonical import labels_at
+from candor_client.canonical import parse_labels
 from candor_client.errors import AnswerError
 from candor_client.sampling import RandomBytes
 from candor_client.types import TypeName
-from candor_client.types.labels import label_index, needs_number, typed_labels
+from candor_client.types.labels import create_number_error, label_index, parse_typed_labels
 from candor_client.types.question_type import QuestionType
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ class Multiple(QuestionType):
     """A set of options: index and symbol are its mask, option 0 least significant."""
 
     def parse(self, value: dict[str, Any], path: str) -> dict[str, Any]:
-        return {"labels": labels_at(value["options"], f"{path}.options", 2)}
+        return {"labels": parse_labels(value["options"], f"{path}.options", 2)}
 
     def symbols(self, question: "Question") -> int:
         return 1 << len(question.labels)
@@ -59,16 +59,16 @@ class Multiple(QuestionType):
     def prompt(self, question: "Question") -> str:
         return "numbers, separated by spaces; 0 for none"
 
-    def understand(self, question: "Question", labels: Sequence[str], typed: str) -> Any:
-        if not (chosen := typed_labels(question, labels, typed)):
-            raise needs_number(question)
+    def parse_input(self, question: "Question", labels: Sequence[str], typed: str) -> Any:
+        if not (chosen := parse_typed_labels(question, labels, typed)):
+            raise create_number_error(question)
         return [label for label in chosen if label is not None]
 
 
 TYPE = Multiple(
     name=TypeName.MULTIPLE,
-    required=("options",),
-    possible=("shuffle",),
+    required_keys=("options",),
+    optional_keys=("shuffle",),
     labels_key="options",
     has_labels=True,
     has_sets=True,

@@ -7,9 +7,9 @@ from fractions import Fraction
 from math import floor
 from typing import TYPE_CHECKING, Any, final
 
-from candor_client.canonical import decimal, integer, plain_text
+from candor_client.canonical import parse_decimal, parse_integer, parse_text
 from candor_client.errors import AnswerError, DefinitionError
-from candor_client.sampling import RandomBytes, below
+from candor_client.sampling import RandomBytes, draw_below
 from candor_client.types import TypeName
 from candor_client.types.question_type import QuestionType
 
@@ -31,7 +31,7 @@ class Number(QuestionType):
     """
 
     def parse(self, value: dict[str, Any], path: str) -> dict[str, Any]:
-        low, high, step = (decimal(value[key], f"{path}.{key}") for key in ("min", "max", "step"))
+        low, high, step = (parse_decimal(value[key], f"{path}.{key}") for key in ("min", "max", "step"))
         if low >= high:
             raise DefinitionError("bad_value", f"{path}.max", "must be above min")
         least, most, width, _ = to_grid(low, high, step)
@@ -41,11 +41,11 @@ class Number(QuestionType):
             raise DefinitionError("bad_value", f"{path}.step", reason)
         fields: dict[str, Any] = {"min": low, "max": high, "step": step}
         if "unit" in value:
-            fields["unit"] = plain_text(value["unit"], f"{path}.unit")
+            fields["unit"] = parse_text(value["unit"], f"{path}.unit")
         if ("levels" in value) == ("bins" in value):
             raise DefinitionError("bad_value", path, "needs levels or bins, and not both")
         grain = "levels" if "levels" in value else "bins"
-        return fields | {grain: integer(value[grain], f"{path}.{grain}", 2, steps + 1)}
+        return fields | {grain: parse_integer(value[grain], f"{path}.{grain}", 2, steps + 1)}
 
     def symbols(self, question: "Question") -> int:
         return question.levels or question.bins
@@ -75,7 +75,7 @@ class Number(QuestionType):
         if not question.levels:
             return index
         level, rest = divmod(index * (question.levels - 1), question.steps)
-        level += below(question.steps, random_bytes) < rest  # drawn and ignored for no answer
+        level += draw_below(question.steps, random_bytes) < rest  # drawn and ignored for no answer
         return question.no_answer if index > question.steps else level
 
     def label(self, question: "Question", symbol: int) -> str:
@@ -103,14 +103,14 @@ class Number(QuestionType):
         ends = f"from {question.min:f} to {question.max:f} {question.unit}".rstrip()
         return f"a number {ends}, in steps of {question.step:f}"
 
-    def understand(self, question: "Question", labels: Sequence[str], typed: str) -> Any:
+    def parse_input(self, question: "Question", labels: Sequence[str], typed: str) -> Any:
         return typed
 
 
 TYPE = Number(
     name=TypeName.NUMBER,
-    required=("min", "max", "step"),
-    possible=("unit", "levels", "bins"),
+    required_keys=("min", "max", "step"),
+    optional_keys=("unit", "levels", "bins"),
     labels_key=None,
     has_labels=False,
     has_sets=False,

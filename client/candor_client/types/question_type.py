@@ -24,8 +24,8 @@ class QuestionType(ABC):
     """
 
     name: "TypeName"
-    required: tuple[str, ...]  # keys in a definition, in addition to id, type and text
-    possible: tuple[str, ...]  # optional keys, in addition to optional and show_if
+    required_keys: tuple[str, ...]  # keys in a definition, in addition to id, type and text
+    optional_keys: tuple[str, ...]  # optional keys, in addition to optional and show_if
     labels_key: str | None  # the key of the labels in a definition and its translations; None if authors write none
     has_labels: bool  # its answers have labels, which a condition can name
     has_sets: bool  # a symbol is a set of labels: a mask, label 0 least significant
@@ -77,7 +77,7 @@ class QuestionType(ABC):
         """Return a hint on what to type in a terminal."""
 
     @abstractmethod
-    def understand(self, question: "Question", labels: Sequence[str], typed: str) -> Any:
+    def parse_input(self, question: "Question", labels: Sequence[str], typed: str) -> Any:
         """Return the answer from text typed in a terminal; raise AnswerError if it cannot be read.
 
         `labels` are in the order on the screen.

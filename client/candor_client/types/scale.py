@@ -2,7 +2,7 @@
 
 from typing import Any, final
 
-from candor_client.canonical import decimal, items, labels_at
+from candor_client.canonical import parse_decimal, parse_labels, parse_list
 from candor_client.errors import DefinitionError
 from candor_client.types import TypeName
 from candor_client.types.labels import OneLabel
@@ -13,11 +13,11 @@ class Scale(OneLabel):
     """Ordered points, each with a score if the author gives scores."""
 
     def parse(self, value: dict[str, Any], path: str) -> dict[str, Any]:
-        points = labels_at(value["points"], f"{path}.points", 2)
+        points = parse_labels(value["points"], f"{path}.points", 2)
         if "scores" not in value:
             return {"labels": points}
-        values = items(value["scores"], f"{path}.scores", 2)
-        scores = tuple(decimal(score, f"{path}.scores[{i}]") for i, score in enumerate(values))
+        values = parse_list(value["scores"], f"{path}.scores", 2)
+        scores = tuple(parse_decimal(score, f"{path}.scores[{i}]") for i, score in enumerate(values))
         if len(scores) != len(points):
             raise DefinitionError("bad_value", f"{path}.scores", "needs one score for every point")
         return {"labels": points, "scores": scores}
@@ -25,8 +25,8 @@ class Scale(OneLabel):
 
 TYPE = Scale(
     name=TypeName.SCALE,
-    required=("points",),
-    possible=("scores",),
+    required_keys=("points",),
+    optional_keys=("scores",),
     labels_key="points",
     has_labels=True,
     has_sets=False,

@@ -23,14 +23,14 @@ class YesNo(OneLabel):
     def prompt(self, question: "Question") -> str:
         return "yes or no"
 
-    def understand(self, question: "Question", labels: Sequence[str], typed: str) -> Any:
+    def parse_input(self, question: "Question", labels: Sequence[str], typed: str) -> Any:
         return {"y": "yes", "n": "no"}.get(typed.lower(), typed.lower())
 
 
 TYPE = YesNo(
     name=TypeName.YES_NO,
-    required=(),
-    possible=(),
+    required_keys=(),
+    optional_keys=(),
     labels_key=None,
     has_labels=True,
     has_sets=False,

@@ -1,9 +1,9 @@
-// Some options of a set, drawn on the device.
+// The mechanism `drawn`: the device draws some options at random and reports on them only.
 
-import { integer } from "../canonical.js";
+import { parseInteger } from "../canonical.js";
 import { check } from "../errors.js";
 import { typeOf } from "../question.js";
-import { below, coin, pick, WHOLE } from "../sampling.js";
+import { DENOMINATOR, drawBelow, flipCoin, pick } from "../sampling.js";
 import { blindShare, isAboveChance, loss, ones, placesOf, range } from "./mechanism.js";
 
 /** @import { Field } from "../definition.js" */
@@ -11,14 +11,15 @@ import { blindShare, isAboveChance, loss, ones, placesOf, range } from "./mechan
 /** @import { RandomBytes } from "../sampling.js" */
 /** @import { Parameters } from "./mechanism.js" */
 
-const MOST_DRAWN = 16; // options of a multiple at once: 2^16 sets
+const MOST_DRAWN = 16; // options of one report: 2^16 sets
 
 /**
- * A set of options, of which `draw` random ones are asked together; which ones is disclosed.
+ * A report on `draw` options that the device draws at random; the report discloses which options these are.
  *
- * The symbol is the set as a mask, option 0 least significant; `size` is the number of options. What was selected among
- * the asked is one of 2^draw sets, kept with probability keep/2^64, otherwise another one. Stored are two bits for every
- * option: (asked, reported 0) and (asked, reported 1); p and q are those of one asked option.
+ * The symbol is the set of selected options as a mask, option 0 least significant; `size` is the number of options. The
+ * selection among the drawn options is one of 2^draw sets. It is reported with probability keep/2^64, otherwise another
+ * set. Two bits are stored for each option: (drawn, reported 0) and (drawn, reported 1). `p` and `q` are those of one
+ * drawn option.
  */
 export class Drawn {
 	static parameters = ["size", "draw", "keep"];
@@ -30,7 +31,7 @@ export class Drawn {
 	 */
 	static fit({ draw }, { type, labels, optional }) {
 		check(typeOf(type).hasSets, "bad_mechanism");
-		integer(draw, 1, MOST_DRAWN);
+		parseInteger(draw, 1, MOST_DRAWN);
 		return { size: BigInt(labels.length) + BigInt(optional), effort: 1n << BigInt(draw) };
 	}
 
@@ -43,17 +44,17 @@ export class Drawn {
 		this.width = 2 * this.size;
 		/** @type {number} */
 		this.draw = draw;
-		/** How many sets the asked options have. */
+		/** The number of sets of the drawn options. */
 		this.sets = sets;
 		/** @type {bigint} */
 		this.keep = keep;
 		const others = BigInt(sets - 1);
 		const half = BigInt(sets / 2);
-		const moved = WHOLE - this.keep;
-		this.p = this.keep * others + moved * (half - 1n);
-		this.q = moved * half;
-		this.whole = WHOLE * others;
-		this.epsilon = loss({ above: this.keep * others, below: moved });
+		const rest = DENOMINATOR - this.keep;
+		this.p = this.keep * others + rest * (half - 1n);
+		this.q = rest * half;
+		this.total = DENOMINATOR * others;
+		this.epsilon = loss({ above: this.keep * others, below: rest });
 	}
 
 	/**
@@ -61,24 +62,24 @@ export class Drawn {
 	 * @param {RandomBytes} randomBytes
 	 */
 	randomize(symbol, randomBytes) {
-		const asked = pick(this.draw, range(this.size), randomBytes).sort((a, b) => a - b);
-		const chosen = asked.map((option) => Number((symbol >> BigInt(option)) & 1n));
-		const truth = chosen.reduce((mask, bit, i) => mask | (bit << i), 0);
-		const held = coin(this.keep, randomBytes);
-		const other = below(this.sets - 1, randomBytes);
-		const sent = held ? truth : other + Number(other >= truth);
-		const places = asked.map((option, i) => 2 * option + ((sent >> i) & 1));
+		const options = pick(this.draw, range(this.size), randomBytes).sort((a, b) => a - b);
+		const bits = options.map((option) => Number((symbol >> BigInt(option)) & 1n));
+		const truth = bits.reduce((mask, bit, i) => mask | (bit << i), 0);
+		const isTrue = flipCoin(this.keep, randomBytes);
+		const other = drawBelow(this.sets - 1, randomBytes);
+		const report = isTrue ? truth : other + Number(other >= truth);
+		const places = options.map((option, i) => 2 * option + ((report >> i) & 1));
 		return ones(this.width, places);
 	}
 
 	/** @param {number[]} bits */
-	possible(bits) {
+	isPossible(bits) {
 		return placesOf(bits).length === this.draw && range(this.size).every((i) => !(bits[2 * i] && bits[2 * i + 1]));
 	}
 
 	/** @returns {bigint[]} */
 	namedSymbols() {
-		return []; // but some of its options
+		return []; // the bits name options, not a symbol
 	}
 
 	/**
@@ -94,7 +95,7 @@ export class Drawn {
 	}
 
 	blindDraw() {
-		return blindShare(this, 1); // of an option: the other side
+		return blindShare(this, 1); // the other cell of an option: yes or no
 	}
 
 	/**

@@ -1,7 +1,7 @@
-// One bit for two symbols.
+// The mechanism `flip`: one bit for two symbols.
 
 import { check } from "../errors.js";
-import { coin, WHOLE } from "../sampling.js";
+import { DENOMINATOR, flipCoin } from "../sampling.js";
 import { blindShare, describeSymbols, fitAny, larger, loss, symbolOdds } from "./mechanism.js";
 
 /** @import { Field } from "../definition.js" */
@@ -9,14 +9,14 @@ import { blindShare, describeSymbols, fitAny, larger, loss, symbolOdds } from ".
 /** @import { RandomBytes } from "../sampling.js" */
 /** @import { Parameters } from "./mechanism.js" */
 
-/** One bit for yes or no: Warner's randomized response (1965) and all its kin. */
+/** One bit for yes or no: Warner's randomized response (1965) and its variants. */
 export class Flip {
 	static parameters = ["one", "zero"];
 	static fitsJoint = true;
 	static fit = fitAny;
 	size = 2;
 	width = 1;
-	whole = WHOLE;
+	total = DENOMINATOR;
 
 	/** @param {Parameters} given */
 	constructor({ one, zero }) {
@@ -25,8 +25,8 @@ export class Flip {
 		this.p = one;
 		/** @type {bigint} */
 		this.q = zero;
-		// of heads, and of tails
-		this.epsilon = loss(larger({ above: one, below: zero }, { above: WHOLE - zero, below: WHOLE - one }));
+		// odds of heads and of tails
+		this.epsilon = loss(larger({ above: one, below: zero }, { above: DENOMINATOR - zero, below: DENOMINATOR - one }));
 	}
 
 	/**
@@ -34,11 +34,11 @@ export class Flip {
 	 * @param {RandomBytes} randomBytes
 	 */
 	randomize(symbol, randomBytes) {
-		return [Number(coin(symbol ? this.p : this.q, randomBytes))];
+		return [Number(flipCoin(symbol ? this.p : this.q, randomBytes))];
 	}
 
 	/** @param {number[]} _bits */
-	possible(_bits) {
+	isPossible(_bits) {
 		return true;
 	}
 

@@ -1,13 +1,13 @@
-// The mechanisms: how a symbol becomes noisy bits, and exactly how much that gives away. One module each.
+// The mechanisms, one module each: how a symbol becomes noisy bits, and the exact privacy loss.
 //
 // The loss ε of a mechanism is ln(odds), with the odds an exact fraction of the published integers: the largest ratio of
-// the probabilities of one output under two inputs. A mechanism that exists is valid: the constructors refuse everything
-// else. Each draws a number of bytes that depends on its parameters alone, but for the rare repeats of `below`: neither
-// the answer nor the outcome shows in how much was drawn.
+// the probabilities of one output under two inputs. Every mechanism object is valid, because the constructors refuse
+// invalid parameters. The number of bytes that a mechanism draws depends only on its parameters, apart from rare
+// repetitions in `drawBelow`. So it reveals neither the answer nor the outcome.
 //
-// `p` = P(stored bit 1 | its symbol is true) and `q` = P(stored bit 1 | it is not), both in parts of `whole`.
+// `p` = P(stored bit 1 | its symbol is true) and `q` = P(stored bit 1 | it is not), both in parts of `denominator`.
 
-import { checkKeys, integer, threshold } from "../canonical.js";
+import { checkKeys, parseInteger, parseThreshold } from "../canonical.js";
 import { check } from "../errors.js";
 import { Drawn } from "./drawn.js";
 import { Flip } from "./flip.js";
@@ -21,13 +21,13 @@ const KINDS = new Map(Object.entries({ flip: Flip, subset: Subset, drawn: Drawn,
 const THRESHOLDS = ["one", "zero", "keep", "ratio"]; // published as text, since they may be above 2^53
 
 /**
- * Return the class of a mechanism in its published form; nothing if there is none, which `parse` refuses.
+ * Return the class of the mechanism in a published form; undefined if its kind is unknown.
  * @param {any} form
  */
 export const kindOf = (form) => KINDS.get(form?.kind);
 
 /**
- * The mechanism of a field with `size` symbols (`size` options, for `drawn`).
+ * Return the mechanism of a field with `size` symbols, or options for `drawn`; throw CandorError.
  * @param {any} value
  * @param {bigint} size
  * @returns {Mechanism}
@@ -39,7 +39,7 @@ export function parse(value, size) {
 	/** @type {Parameters} */
 	const given = {};
 	for (const name of kind.parameters) {
-		given[name] = THRESHOLDS.includes(name) ? threshold(value[name]) : integer(value[name], 0);
+		given[name] = THRESHOLDS.includes(name) ? parseThreshold(value[name]) : parseInteger(value[name], 0);
 	}
 	check(BigInt(given.size ?? 2) === size, "bad_mechanism");
 	return new kind(given);

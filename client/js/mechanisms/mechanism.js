@@ -1,7 +1,7 @@
-// What all mechanisms share: words for bits and chances, an exact privacy loss, and the checks of their constructors.
+// Shared code of the mechanisms: their exact privacy loss, parameter checks and descriptions.
 
 import { symbolLabel, typeOf } from "../question.js";
-import { WHOLE } from "../sampling.js";
+import { DENOMINATOR } from "../sampling.js";
 import { list } from "../types/labels.js";
 
 /** @import { Field } from "../definition.js" */
@@ -9,24 +9,24 @@ import { list } from "../types/labels.js";
 /** @import { RandomBytes } from "../sampling.js" */
 /** @typedef {{ above: bigint, below: bigint }} Fraction exact; `below` is positive */
 /**
- * P(stored bit 1 | its symbol is true) and P(stored bit 1 | it is not), in parts of `whole`.
- * @typedef {{ p: bigint, q: bigint, whole: bigint }} Chances
+ * P(stored bit 1 | its symbol is true) and P(stored bit 1 | it is not), in parts of `denominator`.
+ * @typedef {{ p: bigint, q: bigint, total: bigint }} Chances
  */
-/** @typedef {{ people: bigint, p: bigint, q: bigint }} Share of so many people, so many devices */
-/** @typedef {Record<string, any>} Parameters as published, but thresholds are BigInts */
+/** @typedef {{ people: bigint, p: bigint, q: bigint }} Share a number of people, and numbers of their devices */
+/** @typedef {Record<string, any>} Parameters the published ones; thresholds are BigInts */
 /**
- * A way from a symbol to noisy bits; its module has the methods of its twin in Python.
+ * A mechanism: it randomizes a symbol into noisy bits. Its module has the methods of the same class in Python.
  *
  * A symbol is a BigInt. The bits of one field are an array of `width` zeros and ones, the first stored bit first;
- * `size` is the number of symbols. `namedSymbols` are those that the bits name; none if they name a part of one.
- * `blindDraw`: of so many people, so many devices (`p`) send the truth, and all others draw blindly from all cells, the
- * truth included; nothing where no such draw explains what is sent.
+ * `size` is the number of symbols. `namedSymbols` returns the symbols that the bits name; none if they name a part of one.
+ * `blindDraw` returns a number of people, and how many of their devices (`p`) send the truth. All other devices draw
+ * uniformly from all cells, including the true one. It is undefined if no such draw describes the mechanism.
  * @typedef {{
  *   size: number,
  *   width: number,
  *   epsilon: number,
  *   randomize(symbol: bigint, randomBytes: RandomBytes): number[],
- *   possible(bits: number[]): boolean,
+ *   isPossible(bits: number[]): boolean,
  *   namedSymbols(bits: number[]): bigint[],
  *   describe(field: Field, bits: number[], speech: Speech): string,
  *   blindDraw(): Share | undefined,
@@ -34,8 +34,8 @@ import { list } from "../types/labels.js";
  * }} Mechanism
  */
 /**
- * The class of a mechanism. `fitsJoint`: it may randomize several questions together. `fit` refuses a question that it
- * is not for; it gives the size that the mechanism must have, and how many symbols a device has to look at.
+ * The class of a mechanism. `fitsJoint`: it can randomize several questions as one symbol. `fit` returns the size required
+ * for a field of one question, and the number of symbols that a device processes; it refuses unsuitable questions.
  * @typedef {{
  *   parameters: string[],
  *   fitsJoint: boolean,
@@ -45,10 +45,10 @@ import { list } from "../types/labels.js";
  */
 
 const MOST_NAMED = 12;
-const FEWEST_SHOWN = 10n; // devices that do otherwise; fewer would round too much away
+const FEWEST_SHOWN = 10n; // devices that deviate; smaller numbers would lose too much by rounding
 
 /**
- * ln(odds), as a float: odds near one keep their digits.
+ * Return ln(odds) as a float, accurate for odds near one too.
  * @param {Fraction} odds
  */
 export function loss({ above, below }) {
@@ -66,13 +66,13 @@ export const larger = (one, other) => (one.above * other.below > other.above * o
  * @param {number} weight
  * @param {number} size
  */
-export const isAboveChance = (keep, weight, size) => BigInt(weight) * WHOLE < keep * BigInt(size);
+export const isAboveChance = (keep, weight, size) => BigInt(weight) * DENOMINATOR < keep * BigInt(size);
 
 /** @param {number} count */
 export const range = (count) => [...Array(count).keys()];
 
 /**
- * So many bits, ones at these places.
+ * Return `width` bits that are 1 at these positions.
  * @param {number} width
  * @param {number[]} places
  */
@@ -87,14 +87,14 @@ export function ones(width, places) {
 export const placesOf = (bits) => [...bits.keys()].filter((place) => bits[place] === 1);
 
 /**
- * For a mechanism that takes the symbols of any question.
+ * Fit a mechanism that accepts the symbols of any question.
  * @param {any} _form
  * @param {Question} question
  */
 export const fitAny = (_form, { size }) => ({ size, effort: size });
 
 /**
- * Name the symbols that bits name: "no", "notes or phone".
+ * Return the labels of the symbols that bits name: "no", "notes or phone".
  * @this {Mechanism}
  * @param {Field} field
  * @param {number[]} bits
@@ -108,34 +108,34 @@ export function describeSymbols(field, bits, speech) {
 }
 
 /**
- * Of so many people whose answer it is, so many devices send it, and of as many others so many.
+ * Return a number of people, and how many of them send an answer if it is true and if it is not true.
  *
- * There are as many people as it takes to see ten devices that do otherwise: rounded, rare noise would look like much
- * more, or none. The first count is rounded up and the second down: protection never looks better than it is.
+ * The number of people is large enough to show ten devices that deviate, because rare noise would be distorted by
+ * rounding. The first count is rounded up and the second down, so that protection is never overstated.
  * @param {Chances} chances
  * @returns {Share}
  */
-export function share({ p, q, whole }) {
-	const otherwise = whole - p;
+export function share({ p, q, total }) {
+	const otherwise = total - p;
 	const rarer = q < otherwise ? q : otherwise;
 	let people = 100n;
-	while (people * rarer < FEWEST_SHOWN * whole) people *= 10n;
-	return { people, p: (people * p + whole - 1n) / whole, q: (people * q) / whole };
+	while (people * rarer < FEWEST_SHOWN * total) people *= 10n;
+	return { people, p: (people * p + total - 1n) / total, q: (people * q) / total };
 }
 
 /**
  * The truth has p − q of its own, and the rest falls on all cells alike. Nothing where no such draw explains what is
  * sent: where several are named at once, or a coin favours one side, the chances do not add up to one.
  * @param {Chances} chances
- * @param {number} others the cells that are not true
+ * @param {number} others the number of cells other than the true one
  */
-export function blindShare({ p, q, whole }, others) {
+export function blindShare({ p, q, total }, others) {
 	const truth = p - q;
-	return p + BigInt(others) * q === whole ? share({ p: truth, q: whole - truth, whole }) : undefined;
+	return p + BigInt(others) * q === total ? share({ p: truth, q: total - truth, total }) : undefined;
 }
 
 /**
- * What a device sends, drawn blindly otherwise if that explains it; else in the words of this key.
+ * Return a sentence on a device that sends the truth or a blind draw; without such a draw, the sentence of `key`.
  * @param {Mechanism & Chances} mechanism
  * @param {string} key
  * @param {Field} field
@@ -144,10 +144,10 @@ export function blindShare({ p, q, whole }, others) {
 export function symbolOdds(mechanism, key, field, speech) {
 	const { say } = speech;
 	const { questions } = field;
-	const told = mechanism.blindDraw();
-	const values = { ...mechanism, ...(told ?? share(mechanism)) };
+	const draw = mechanism.blindDraw();
+	const values = { ...mechanism, ...(draw ?? share(mechanism)) };
 	const [no, yes] = [0n, 1n].map((symbol) => symbolLabel(field, symbol, speech));
-	if (!told) return say(key, { ...values, no, yes });
+	if (!draw) return say(key, { ...values, no, yes });
 	const several = questions.length > 1 || typeOf(questions[0].type).hasSets;
 	const cells = say(several ? "other_cells" : "other_answers", values);
 	return say("odds_blind", { ...values, other: mechanism.size > 2 ? cells : list("disjunction", [yes, no], speech) });

@@ -1,8 +1,18 @@
-// A random set of symbols.
+// The mechanism `subset`: a random set of symbols.
 
 import { check } from "../errors.js";
-import { coin, pick, WHOLE } from "../sampling.js";
-import { blindShare, describeSymbols, fitAny, isAboveChance, loss, ones, placesOf, range, symbolOdds } from "./mechanism.js";
+import { DENOMINATOR, flipCoin, pick } from "../sampling.js";
+import {
+	blindShare,
+	describeSymbols,
+	fitAny,
+	isAboveChance,
+	loss,
+	ones,
+	placesOf,
+	range,
+	symbolOdds,
+} from "./mechanism.js";
 
 /** @import { Field } from "../definition.js" */
 /** @import { Speech } from "../question.js" */
@@ -32,9 +42,9 @@ export class Subset {
 		const others = BigInt(size - 1);
 		/** @type {bigint} */
 		this.p = keep * others;
-		this.q = BigInt(weight) * WHOLE - keep;
-		this.whole = WHOLE * others;
-		this.epsilon = loss({ above: keep * BigInt(size - weight), below: (WHOLE - keep) * BigInt(weight) });
+		this.q = BigInt(weight) * DENOMINATOR - keep;
+		this.total = DENOMINATOR * others;
+		this.epsilon = loss({ above: keep * BigInt(size - weight), below: (DENOMINATOR - keep) * BigInt(weight) });
 	}
 
 	/**
@@ -43,16 +53,16 @@ export class Subset {
 	 */
 	randomize(symbol, randomBytes) {
 		const truth = Number(symbol);
-		const held = coin(this.keep, randomBytes);
+		const isTrue = flipCoin(this.keep, randomBytes);
 		const others = range(this.size).filter((other) => other !== truth);
 		const picked = pick(this.weight, others, randomBytes);
 		const last = picked.length - 1;
-		picked[last] = held ? truth : picked[last];
+		picked[last] = isTrue ? truth : picked[last];
 		return ones(this.width, picked);
 	}
 
 	/** @param {number[]} bits */
-	possible(bits) {
+	isPossible(bits) {
 		return placesOf(bits).length === this.weight;
 	}
 

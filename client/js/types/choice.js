@@ -1,6 +1,6 @@
-// A choice: one of the author's options.
+// The type `choice`: one of several options.
 
-import { labelsAt } from "../canonical.js";
+import { parseLabels } from "../canonical.js";
 import { oneLabel } from "./labels.js";
 
 /** @import { QuestionType } from "../question.js" */
@@ -8,9 +8,9 @@ import { oneLabel } from "./labels.js";
 /** @type {QuestionType} */
 export const choice = {
 	...oneLabel,
-	required: ["options"],
-	possible: ["shuffle"],
+	requiredKeys: ["options"],
+	optionalKeys: ["shuffle"],
 	labelsKey: "options",
 	fitsGrid: false,
-	parse: ({ options }) => ({ labels: labelsAt(options, 2) }),
+	parse: ({ options }) => ({ labels: parseLabels(options, 2) }),
 };

@@ -1,4 +1,4 @@
-// The types of questions: one line each, by the name that a definition has for it.
+// The question types, by their names in a definition.
 
 export { choice } from "./choice.js";
 export { multiple } from "./multiple.js";

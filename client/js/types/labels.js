@@ -1,4 +1,4 @@
-// What the types share whose answers have labels: an answer is one of them, and its index and symbol are its place.
+// Shared code of the types whose answer is one label; index and symbol are the position of the label.
 
 import { check } from "../errors.js";
 
@@ -16,7 +16,7 @@ export const oneLabel = {
 	 * @param {any} answer
 	 */
 	indexOf({ id, labels }, answer) {
-		// a table of all, so that no label is found sooner than another
+		// a map, so that each label is found in the same time
 		const place = new Map(labels.map((label, i) => [label, i])).get(answer);
 		check(place !== undefined, "bad_answer", id);
 		return BigInt(place);
@@ -58,7 +58,7 @@ export const oneLabel = {
 };
 
 /**
- * Join texts by "and" or "or", as the language does; "none of them" where there are none.
+ * Return texts joined by "and" or "or" in the current language; "none of them" if there are none.
  * @param {"conjunction" | "disjunction"} type
  * @param {string[]} texts
  * @param {Speech} speech

@@ -1,4 +1,4 @@
-// A multiple: any of the author's options. The index is the set as a mask, option 0 least significant.
+// The type `multiple`: any number of options. The index is the set as a mask, option 0 least significant.
 
 import { check } from "../errors.js";
 import { choice } from "./choice.js";
@@ -14,9 +14,9 @@ export const multiple = {
 
 	indexOf({ id, labels }, answer) {
 		check(Array.isArray(answer), "bad_answer", id);
-		const chosen = new Set(answer);
-		// all labels, whichever are chosen: no answer takes longer than another
-		const mask = labels.map((label) => Number(chosen.has(label)));
+		const answers = new Set(answer);
+		// every label is visited, so that each answer takes the same time
+		const mask = labels.map((label) => Number(answers.has(label)));
 		check(mask.filter(Boolean).length === answer.length, "bad_answer", id); // options, each once
 		return BigInt(`0b${mask.reverse().join("")}`);
 	},

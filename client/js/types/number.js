@@ -1,9 +1,9 @@
-// A number on a grid, found through decimal text and never through binary floats. What is sent of it is a level, to
-// which it is rounded at random, or a bin.
+// The type `number`: a number on a grid, read as decimal text and never as a binary float. It is rounded at random to a
+// level, or assigned to a bin.
 
-import { decimal, integer, plainTexts } from "../canonical.js";
+import { parseDecimal, parseInteger, parseTexts } from "../canonical.js";
 import { check } from "../errors.js";
-import { below } from "../sampling.js";
+import { drawBelow } from "../sampling.js";
 
 /** @import { Fraction } from "../mechanisms/mechanism.js" */
 /** @import { Question, QuestionType, Speech } from "../question.js" */
@@ -14,7 +14,7 @@ import { below } from "../sampling.js";
  * @typedef {{ low: bigint, high: bigint, step: bigint, digits: number }} Grid
  */
 /**
- * What only a number has; its index runs from 0 to `steps`. It has levels or bins, and of the others 0.
+ * A question of this type; its index runs from 0 to `steps`. Either `levels` or `bins` is 0.
  * @typedef {Question & { unit: string, levels: number, bins: number, grid: Grid, steps: bigint }} NumberQuestion
  */
 
@@ -24,23 +24,23 @@ const MORE_DIGITS = 3; // of a level that lies between two values of the grid
 
 /** @satisfies {QuestionType} */
 export const number = {
-	required: ["min", "max", "step"],
-	possible: ["unit", "levels", "bins"],
+	requiredKeys: ["min", "max", "step"],
+	optionalKeys: ["unit", "levels", "bins"],
 	labelsKey: null,
 	hasSets: false,
 	fitsGrid: false,
 
 	/** @param {any} value */
 	parse(value) {
-		const grid = toGrid(decimal(value.min), decimal(value.max), decimal(value.step));
+		const grid = toGrid(parseDecimal(value.min), parseDecimal(value.max), parseDecimal(value.step));
 		const range = grid.high - grid.low;
 		check(range > 0n && grid.step > 0n && range % grid.step === 0n);
 		const steps = range / grid.step;
 		check(steps <= MOST_STEPS);
-		plainTexts(value, ["unit"]);
+		parseTexts(value, ["unit"]);
 		check("levels" in value !== "bins" in value);
 		const { unit = "", levels = 0, bins = 0 } = value;
-		integer(levels || bins, 2, Number(steps) + 1);
+		parseInteger(levels || bins, 2, Number(steps) + 1);
 		return { labels: [], unit, levels, bins, grid, steps };
 	},
 
@@ -66,7 +66,7 @@ export const number = {
 	},
 
 	/**
-	 * With levels, it lies beyond the grid.
+	 * Return the index that stands for no answer; with levels it lies beyond the grid.
 	 * @param {NumberQuestion} question
 	 */
 	unanswered: ({ levels, steps, noAnswer }) => (levels ? steps + 1n : noAnswer),
@@ -75,7 +75,7 @@ export const number = {
 	labelsOf: () => [],
 
 	/**
-	 * A level, drawn between the two next to the number; drawn and ignored for no answer.
+	 * Return the symbol of an index: with levels, one of the two nearest levels. For no answer the draw is ignored.
 	 * @param {NumberQuestion} question
 	 * @param {bigint} index
 	 * @param {RandomBytes} randomBytes
@@ -83,7 +83,7 @@ export const number = {
 	symbolOf({ levels, steps, noAnswer }, index, randomBytes) {
 		if (!levels) return index;
 		const scaled = index * BigInt(levels - 1);
-		const up = below(Number(steps), randomBytes) < scaled % steps;
+		const up = drawBelow(Number(steps), randomBytes) < scaled % steps;
 		return index > steps ? noAnswer : scaled / steps + BigInt(up);
 	},
 
@@ -115,7 +115,7 @@ export const number = {
 };
 
 /**
- * Three decimals as integers in the largest unit 10^−digits that fits them all.
+ * Return three decimals as integers in the largest common unit 10^−digits.
  * @param {string[]} decimals
  * @returns {Grid}
  */
@@ -127,7 +127,7 @@ function toGrid(...decimals) {
 }
 
 /**
- * The number at an index of the grid.
+ * Return the number at an index of the grid.
  * @param {NumberQuestion} question
  * @param {bigint} index
  * @returns {Fraction}
@@ -137,7 +137,7 @@ export function gridValue({ grid }, index) {
 }
 
 /**
- * The number at a level; or, counted from zero, how far that is from the lowest.
+ * Return the number at a level; with `from` zero, its distance from the lowest level.
  * @param {NumberQuestion} question
  * @param {bigint} level
  * @param {bigint} from
@@ -149,7 +149,7 @@ export function levelValue({ grid, levels }, level, from = grid.low) {
 }
 
 /**
- * The lowest and the highest number of a bin: all i with i·B div (N+1) = symbol.
+ * Return the lowest and the highest number of a bin: all i with i·B div (N+1) = symbol.
  * @param {NumberQuestion} question
  * @param {bigint} symbol
  */
@@ -170,7 +170,7 @@ export function withUnit(question, value, speech) {
 }
 
 /**
- * A number of a question as a decimal: exact on its grid, and rounded to three digits more between two values.
+ * Return a number as a decimal: exact on the question's grid, rounded to three more digits between two values.
  * @param {NumberQuestion} question
  * @param {Fraction} value
  * @param {Speech} speech

@@ -1,6 +1,6 @@
-// A scale: one of the author's points, which have an order and may have scores.
+// The type `scale`: one of several ordered points, which may have scores.
 
-import { decimal, items, labelsAt } from "../canonical.js";
+import { parseDecimal, parseLabels, parseList } from "../canonical.js";
 import { check } from "../errors.js";
 import { oneLabel } from "./labels.js";
 
@@ -9,14 +9,14 @@ import { oneLabel } from "./labels.js";
 /** @type {QuestionType} */
 export const scale = {
 	...oneLabel,
-	required: ["points"],
-	possible: ["scores"],
+	requiredKeys: ["points"],
+	optionalKeys: ["scores"],
 	labelsKey: "points",
 	fitsGrid: true,
 
 	parse(value) {
-		const labels = labelsAt(value.points, 2);
-		if ("scores" in value) check(items(value.scores, 2).map(decimal).length === labels.length);
+		const labels = parseLabels(value.points, 2);
+		if ("scores" in value) check(parseList(value.scores, 2).map(parseDecimal).length === labels.length);
 		return { labels };
 	},
 };

@@ -1,4 +1,4 @@
-// Yes or no: two labels of ours.
+// The type `yes_no`: labels that the author does not write.
 
 import { oneLabel } from "./labels.js";
 
@@ -7,8 +7,8 @@ import { oneLabel } from "./labels.js";
 /** @type {QuestionType} */
 export const yes_no = {
 	...oneLabel,
-	required: [],
-	possible: [],
+	requiredKeys: [],
+	optionalKeys: [],
 	labelsKey: null,
 	fitsGrid: false,
 	parse: () => ({ labels: ["no", "yes"] }),

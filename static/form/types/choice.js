@@ -1,11 +1,11 @@
-// One of the author's options, or of the points of a scale.
+// The controls of a choice or a scale: one of the author's labels.
 
-import { labelled, oneOf } from "../options.js";
+import { labelOptions, oneOf } from "../options.js";
 
 /** @import { FormType } from "../controls.js" */
 
 /** @type {FormType} */
 export const choice = {
-	control: (question) => oneOf(question, labelled("radio", question)),
+	control: (question) => oneOf(question, labelOptions("radio", question)),
 	rounding: () => "",
 };

@@ -1,4 +1,4 @@
-// How the form asks each type of question: one line each, by the name that a definition has for it.
+// The controls of the question types, by their names in a definition.
 
 export { choice } from "./choice.js";
 export { multiple } from "./multiple.js";

@@ -1,7 +1,7 @@
-// Any of the author's options, or none of them: that and no answer each stand alone.
+// The controls of a multiple: any of the author's options. "None of them" and "no answer" exclude all others.
 
-import { ours } from "../dom.js";
-import { labelled, noAnswer, option, tickable, ticked } from "../options.js";
+import { textEl } from "../dom.js";
+import { labelOptions, listTicked, noAnswer, option, tickable } from "../options.js";
 
 /** @import { FormType } from "../controls.js" */
 
@@ -9,19 +9,19 @@ import { labelled, noAnswer, option, tickable, ticked } from "../options.js";
 export const multiple = {
 	control(question) {
 		const { id, optional } = question;
-		const options = labelled("checkbox", question);
-		const alone = [option("checkbox", id, [], ours("span", "none"))];
+		const options = labelOptions("checkbox", question);
+		const alone = [option("checkbox", id, [], textEl("span", "none"))];
 		if (optional) alone.push(noAnswer("checkbox", id));
 		const all = [...options, ...alone];
-		for (const one of all) {
-			one.input.addEventListener("change", () => {
-				const others = alone.includes(one) ? all : alone;
-				for (const other of others) if (other !== one) other.input.checked = false;
+		for (const item of all) {
+			item.input.addEventListener("change", () => {
+				const excluded = alone.includes(item) ? all : alone;
+				for (const other of excluded) if (other !== item) other.input.checked = false;
 			});
 		}
 		const read = () => {
-			const chosen = ticked(options).flatMap(({ answer }) => answer ?? []);
-			return chosen.length > 0 ? chosen : ticked(alone)[0]?.answer;
+			const labels = listTicked(options).flatMap(({ answer }) => answer ?? []);
+			return labels.length > 0 ? labels : listTicked(alone)[0]?.answer;
 		};
 		return { ...tickable(all, read), hint: ["several"] };
 	},

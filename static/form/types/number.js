@@ -1,4 +1,4 @@
-// A number that is typed, as text: no browser guesses what a comma means.
+// The controls of a number: a text field, so that no browser interprets a comma.
 
 import { digitLabel } from "/client/js/question.js";
 import { number as client, gridValue, withUnit } from "/client/js/types/number.js";
@@ -29,7 +29,9 @@ function fits(question, text) {
 }
 
 /**
- * A comma is a decimal point; but "1,000" could be a thousand as well as one, and is not guessed.
+ * Return typed text as decimal text; undefined if it does not fit.
+ *
+ * A comma is a decimal point. "1,000" could mean one or a thousand, so it is refused.
  * @param {NumberQuestion} question
  * @param {string} typed
  */
@@ -48,7 +50,7 @@ function decimalText(question, typed) {
 function control(question, id) {
 	const { grid, steps, unit, optional } = question;
 	const bare = { ...question, unit: "" };
-	const origin = { ...bare, grid: { ...grid, low: 0n } }; // where one step is as far as it is long
+	const origin = { ...bare, grid: { ...grid, low: 0n } }; // on this grid the number at index 1 is the step
 	const step = withUnit(origin, gridValue(origin, 1n), speech);
 	const values = {
 		low: withUnit(bare, gridValue(bare, 0n), speech),
@@ -57,8 +59,8 @@ function control(question, id) {
 	};
 	const whole = step === "1" && grid.low % grid.step === 0n;
 	const inputmode = grid.low < 0n ? "text" : "decimal";
-	const told = { "aria-labelledby": id, "aria-describedby": `${id}.hint ${id}.error` };
-	const input = el("input", { type: "text", inputmode, size: 12, spellcheck: "false", ...told });
+	const described = { "aria-labelledby": id, "aria-describedby": `${id}.hint ${id}.error` };
+	const input = el("input", { type: "text", inputmode, size: 12, spellcheck: "false", ...described });
 	const skip = noAnswer("checkbox", id);
 	input.addEventListener("input", () => {
 		skip.input.checked = false;
@@ -78,7 +80,7 @@ function control(question, id) {
 }
 
 /**
- * The values that a number is rounded to, unless each number is one of them.
+ * Return a sentence on the values that a number is rounded to; empty if no number is rounded.
  * @param {NumberQuestion} question
  */
 function rounding(question) {

@@ -1,4 +1,4 @@
-// One of the author's points, asked as a choice is.
+// The controls of a scale, which are those of a choice.
 
 import { choice } from "./choice.js";
 

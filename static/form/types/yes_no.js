@@ -1,6 +1,6 @@
-// Yes or no, in our own words; yes first.
+// The controls of a yes or no question, with our own labels; yes is first.
 
-import { ours } from "../dom.js";
+import { textEl } from "../dom.js";
 import { oneOf, option } from "../options.js";
 
 /** @import { FormType } from "../controls.js" */
@@ -10,7 +10,7 @@ export const yes_no = {
 	control: (question) =>
 		oneOf(
 			question,
-			["yes", "no"].map((label) => option("radio", question.id, label, ours("span", label))),
+			["yes", "no"].map((label) => option("radio", question.id, label, textEl("span", label))),
 		),
 	rounding: () => "",
 };

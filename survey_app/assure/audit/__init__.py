@@ -21,22 +21,25 @@ from candor_client.mechanisms import round_up
 from candor_client.verify import verify
 from survey_app.assure.audit import client_processes
 from survey_app.assure.audit.binomial_counts import Check
-from survey_app.assure.audit.bounds import lower_bound, needed
+from survey_app.assure.audit.bounds import lower_bound, min_reports
 from survey_app.assure.audit.checks import run_checks
-from survey_app.assure.audit.inputs import Inputs, choose_inputs, rounds
-from survey_app.assure.audit.report_reader import read
+from survey_app.assure.audit.inputs import Inputs, choose_inputs, plan_rounds
+from survey_app.assure.audit.report_reader import read_reports
 from survey_app.assure.audit.timing import TimedField, noise_in_time, timed_fields
 from survey_app.tally import columns
 
 ERROR = 0.05  # the largest probability that a faithful client is refuted
 FOR_BOUNDS, FOR_CHECKS, FOR_TIME = 0.7 * ERROR, 0.2 * ERROR, 0.1 * ERROR
-FEWEST, MOST = 2_000, 400_000  # reports for each of two sets of answers
-OTHERS = 0.5  # of their number: reports for all other sets together
-FEWEST_OTHERS = 200  # reports for each other set, at least
+MIN_TRIALS, MAX_TRIALS = 2_000, 400_000  # reports for each of two sets of answers
+EXTRA_SHARE = 0.5  # of their number: reports for all other sets together
+MIN_EXTRA_TRIALS = 200  # reports for each other set, at least
 STARTS, BRIEF = 4, 1_000  # restarts of a third-party client, and reports of each restart
 STEPS = 1_000  # of the progress bar
-MOST_CELLS, LEAST = 400_000_000, 100  # for large definitions: bits of all reports together, and reports for each set
-MOST_TIMED = 10_000  # reports for each set whose time is measured
+MOST_CELLS, MIN_TRIALS_IF_LARGE = (
+    400_000_000,
+    100,
+)  # for large definitions: bits of all reports together, and reports for each set
+MAX_TIMED_TRIALS = 10_000  # reports for each set whose time is measured
 
 
 @dataclass(frozen=True)
@@ -76,21 +79,26 @@ def trials_needed(survey: Survey) -> int:
 
     The number stays within the limits of this module.
     """
-    inputs = Inputs(survey, tuple(rounds(survey)), ())
+    inputs = Inputs(survey, tuple(plan_rounds(survey)), ())
     field_columns = list(columns(survey))
     error = FOR_BOUNDS / len(survey.fields)
-    required = max(needed(survey, field_columns[index], inputs.symbols(index), error) for index in inputs.pairs)
-    affordable = int(MOST_CELLS // ((1 + OTHERS) * len(inputs.answers) * survey.width))
-    return max(min(max(required, FEWEST), MOST, affordable), LEAST)
+    required = max(min_reports(survey, field_columns[index], inputs.symbols(index), error) for index in inputs.pairs)
+    affordable = int(MOST_CELLS // ((1 + EXTRA_SHARE) * len(inputs.answers) * survey.width))
+    return max(min(max(required, MIN_TRIALS), MAX_TRIALS, affordable), MIN_TRIALS_IF_LARGE)
 
 
-def counts(given: Inputs, each: int) -> list[int]:
+def allocate_trials(inputs: Inputs, trials: int) -> list[int]:
     """Return the number of reports for every set of answers.
 
     Each of the two sets of a round gets `trials` reports. All other sets together get a share of that total.
     """
-    extra = int(min(each, max(OTHERS * each * 2 * len(given.rounds) / len(given.others), min(each, FEWEST_OTHERS))))
-    return [each] * (2 * len(given.rounds)) + [extra] * len(given.others)
+    extra = int(
+        min(
+            trials,
+            max(EXTRA_SHARE * trials * 2 * len(inputs.rounds) / len(inputs.extra), min(trials, MIN_EXTRA_TRIALS)),
+        )
+    )
+    return [trials] * (2 * len(inputs.rounds)) + [extra] * len(inputs.extra)
 
 
 def audit(
@@ -98,7 +106,7 @@ def audit(
     arguments: Sequence[str],
     trials: int | None = None,
     *,
-    ours: bool = False,
+    built_in: bool = False,
     time: bool = False,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Audit:
@@ -111,22 +119,22 @@ def audit(
     Raise SubjectError if the client cannot be run.
     """
     inputs = choose_inputs(survey)
-    trial_counts = counts(inputs, trials or trials_needed(survey))
-    timed_counts = [min(count, MOST_TIMED) for count in trial_counts]
-    report_progress = _scaled(
-        progress, sum(trial_counts) + (0 if ours else STARTS * BRIEF) + (sum(timed_counts) if time else 0)
+    trial_counts = allocate_trials(inputs, trials or trials_needed(survey))
+    timed_counts = [min(count, MAX_TIMED_TRIALS) for count in trial_counts]
+    report_progress = _scale_progress(
+        progress, sum(trial_counts) + (0 if built_in else STARTS * BRIEF) + (sum(timed_counts) if time else 0)
     )
-    outputs = client_processes.run(
+    outputs = client_processes.run_clients(
         arguments,
         survey,
         inputs.answers,
-        _plans(trial_counts, client_processes.processes() if ours else 1),
+        _shuffle_plans(trial_counts, client_processes.process_count() if built_in else 1),
         report_progress,
     )
     notes: list[str] = []
-    if not ours:
-        restart_plans = [_plans(trial_counts, 1)[0][:BRIEF] for _ in range(STARTS)]
-        restart_outputs, errors = client_processes.attempt(
+    if not built_in:
+        restart_plans = [_shuffle_plans(trial_counts, 1)[0][:BRIEF] for _ in range(STARTS)]
+        restart_outputs, errors = client_processes.run_surviving_clients(
             arguments, survey, inputs.answers, restart_plans, report_progress
         )
         outputs += restart_outputs
@@ -134,31 +142,33 @@ def audit(
             notes.append(f"Whether it draws alike at every start is not known; at a second one {errors[0]}")
     timed_output = None
     if time:
-        (plan,) = _plans(timed_counts, 1)
-        timed_output = client_processes.timed(arguments, survey, inputs.answers, plan, report_progress)
-    return replace(judged(inputs, outputs, timed_output), trials=trial_counts[0], notes=tuple(notes))
+        (plan,) = _shuffle_plans(timed_counts, 1)
+        timed_output = client_processes.run_timed(arguments, survey, inputs.answers, plan, report_progress)
+    return replace(audit_outputs(inputs, outputs, timed_output), trials=trial_counts[0], notes=tuple(notes))
 
 
-def judged(
-    given: Inputs, printed: Sequence[client_processes.Printed], clocked: client_processes.Printed | None = None
+def audit_outputs(
+    inputs: Inputs,
+    outputs: Sequence[client_processes.ClientOutput],
+    timed_output: client_processes.ClientOutput | None = None,
 ) -> Audit:
     """Return the audit of the outputs of a client, and of its timed output if there is one."""
-    survey = given.survey
-    reports = read(survey, printed)
-    by_input = [reports.bits[reports.inputs == number] for number in range(len(given.answers))]
-    checks = [claim(survey), *run_checks(survey, given, reports, FOR_CHECKS)]
+    survey = inputs.survey
+    reports = read_reports(survey, outputs)
+    by_input = [reports.bits[reports.inputs == number] for number in range(len(inputs.answers))]
+    checks = [check_claim(survey), *run_checks(survey, inputs, reports, FOR_CHECKS)]
     timed: dict[int, TimedField] = {}
-    if clocked:
-        timed_reports = read(survey, [clocked])
-        timed = timed_fields(survey, given, timed_reports, FOR_TIME / 2)
-        chance, description = noise_in_time(survey, given, timed_reports)
+    if timed_output:
+        timed_reports = read_reports(survey, [timed_output])
+        timed = timed_fields(survey, inputs, timed_reports, FOR_TIME / 2)
+        chance, description = noise_in_time(survey, inputs, timed_reports)
         ok = chance >= FOR_TIME / 2
         checks.append(Check("time does not tell the noise", ok, chance, "" if ok else description))
     fields = tuple(
-        _audited(
+        _audit_field(
             survey,
             at.field,
-            lower_bound(given, index, at, by_input, FOR_BOUNDS / len(survey.fields)),
+            lower_bound(inputs, index, at, by_input, FOR_BOUNDS / len(survey.fields)),
             timed.get(index),
         )
         for index, at in enumerate(columns(survey))
@@ -166,13 +176,13 @@ def judged(
     return Audit(fields, tuple(checks), len(reports.inputs))
 
 
-def unheard(survey: Survey, why: str) -> Audit:
+def audit_without_reports(survey: Survey, why: str) -> Audit:
     """Return the audit of a client that gave no reports; the definition may be refuted without it."""
-    fields = tuple(_audited(survey, field, 0.0) for field in survey.fields)
-    return Audit(fields, (claim(survey),), 0, notes=(f"No report was seen: {why}",))
+    fields = tuple(_audit_field(survey, field, 0.0) for field in survey.fields)
+    return Audit(fields, (check_claim(survey),), 0, notes=(f"No report was seen: {why}",))
 
 
-def _audited(survey: Survey, field: Field, lower: float, timed: TimedField | None = None) -> AuditedField:
+def _audit_field(survey: Survey, field: Field, lower: float, timed: TimedField | None = None) -> AuditedField:
     """Return the audit of a field.
 
     The claim is its ε rounded up to twelve decimals, and at most that of the whole survey.
@@ -182,7 +192,7 @@ def _audited(survey: Survey, field: Field, lower: float, timed: TimedField | Non
     return AuditedField(tuple(question.id for question in field.questions), claimed, float(exact), lower, timed)
 
 
-def _scaled(progress: Callable[[int], None], length: int) -> Callable[[int], None]:
+def _scale_progress(progress: Callable[[int], None], length: int) -> Callable[[int], None]:
     """Return a function that takes numbers of reports, out of `length`, and calls `progress` with parts of `STEPS`."""
     finished = reported = 0
 
@@ -196,7 +206,7 @@ def _scaled(progress: Callable[[int], None], length: int) -> Callable[[int], Non
     return advance
 
 
-def claim(survey: Survey) -> Check:
+def check_claim(survey: Survey) -> Check:
     """Check that the definition claims no less than its integers spend, and return the result."""
     try:
         verify(survey)
@@ -205,9 +215,9 @@ def claim(survey: Survey) -> Check:
     return Check("the definition claims what its integers spend", True, 1.0)
 
 
-def _plans(each: Sequence[int], processes: int) -> list[list[int]]:
+def _shuffle_plans(trial_counts: Sequence[int], processes: int) -> list[list[int]]:
     """Return the numbers of the inputs for each process, in an unpredictable order."""
-    order = np.repeat(np.arange(len(each)), each)
+    order = np.repeat(np.arange(len(trial_counts)), trial_counts)
     np.random.default_rng(secrets.randbits(128)).shuffle(order)
     size = math.ceil(len(order) / processes)
     return [plan for start in range(0, len(order), size) if (plan := order[start : start + size].tolist())]

@@ -13,7 +13,7 @@ from scipy.special import bdtr, bdtrc
 from survey_app.channels.channel import Indices
 from survey_app.figures import Floats
 
-FEW = 5.0  # standard deviation below which the tail is far from normal and computed exactly
+MIN_NORMAL_DEVIATION = 5.0  # standard deviation below which the tail is far from normal and computed exactly
 
 Names = Sequence[str]
 Singles = npt.NDArray[np.float32]  # sums of ones are exact up to 2^24 reports
@@ -30,7 +30,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Counted:
+class BinomialCounts:
     """Counts that are binomial in an honest client: their names, ones, totals and probabilities."""
 
     names: Names
@@ -39,7 +39,7 @@ class Counted:
     chances: Floats
 
 
-def two_sided(ones: Floats, n: Floats, chances: Floats) -> Floats:
+def two_sided_p_values(ones: Floats, n: Floats, chances: Floats) -> Floats:
     """Return the exact p-values of binomial counts: twice the smaller tail."""
     totals = n.astype(np.int64)
     below, above = bdtr(ones, totals, chances), np.where(ones > 0, bdtrc(np.maximum(ones - 1, 0), totals, chances), 1.0)
@@ -48,21 +48,23 @@ def two_sided(ones: Floats, n: Floats, chances: Floats) -> Floats:
     return p_values
 
 
-def _far_out(counted: Counted) -> Indices:
+def _candidate_places(counted: BinomialCounts) -> Indices:
     """Return the places where the most extreme count can be; only these, of very many, need an exact tail."""
     spread = np.sqrt(counted.n * counted.chances * (1 - counted.chances))
     distance = np.abs(counted.ones - counted.n * counted.chances) / np.maximum(spread, 1e-9)
-    return np.flatnonzero((distance >= distance.max(initial=0.0) - 1) | ((spread < FEW) & (distance > 1)))
+    return np.flatnonzero(
+        (distance >= distance.max(initial=0.0) - 1) | ((spread < MIN_NORMAL_DEVIATION) & (distance > 1))
+    )
 
 
-def check(name: str, counted: Sequence[Counted], error: float) -> Check:
+def check_counts(name: str, series: Sequence[BinomialCounts], error: float) -> Check:
     """Check the most extreme of many counts, with Bonferroni's correction for their number, and return the result."""
-    number = sum(counts.ones.size for counts in counted)
+    number = sum(counts.ones.size for counts in series)
     worst, detail = 1.0, ""
-    for counts in counted:
-        places = _far_out(counts)
+    for counts in series:
+        places = _candidate_places(counts)
         if len(places):
-            values = two_sided(counts.ones[places], counts.n[places], counts.chances[places])
+            values = two_sided_p_values(counts.ones[places], counts.n[places], counts.chances[places])
             if values.min() < worst:
                 worst, place = float(values.min()), int(places[values.argmin()])
                 expected = counts.n[place] * counts.chances[place]
@@ -73,15 +75,17 @@ def check(name: str, counted: Sequence[Counted], error: float) -> Check:
     return Check(name, corrected >= error, corrected, detail if corrected < error else "")
 
 
-def pairs(name: str, bits: Singles, chances: Floats, others: Singles, more: Floats) -> Counted:
+def count_pairs(
+    name: str, bits: Singles, chances: Floats, other_bits: Singles, other_chances: Floats
+) -> BinomialCounts:
     """Return the counts of every bit of one field together with every bit of another, independent of it."""
-    joint = (bits.T @ others).ravel().astype(float)
-    width = others.shape[1]
-    names = Lazy(lambda place: f"{name}, bits {place // width} and {place % width} together", len(joint))
-    return Counted(names, joint, np.full(len(joint), float(len(bits))), np.outer(chances, more).ravel())
+    joint = (bits.T @ other_bits).ravel().astype(float)
+    width = other_bits.shape[1]
+    names = LazyNames(lambda place: f"{name}, bits {place // width} and {place % width} together", len(joint))
+    return BinomialCounts(names, joint, np.full(len(joint), float(len(bits))), np.outer(chances, other_chances).ravel())
 
 
-class Lazy(Sequence[str]):
+class LazyNames(Sequence[str]):
     """A sequence of names that are built on access, because there are thousands."""
 
     def __init__(self, make: Callable[[int], str], size: int) -> None:

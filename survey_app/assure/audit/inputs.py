@@ -14,15 +14,15 @@ from functools import cached_property
 from itertools import chain, groupby
 from typing import Any
 
-from candor_client.answer import encode, index_of, shown, unanswered
+from candor_client.answer import encode, index_of, is_visible, unanswered
 from candor_client.definition import Field, Survey
 from candor_client.question import Question, labels_of
 from survey_app.assure.answer_mixtures import Mixture, mixture_of
 from survey_app.channels import channel_of
 from survey_app.kinds import kind_of
 
-MOST_TRIED = 24  # answers to one field
-FEWEST = 8  # further sets of answers: filled at random if nothing is left to try
+MAX_ANSWERS_PER_FIELD = 24  # answers to one field
+MIN_EXTRA_INPUTS = 8  # further sets of answers: filled at random if nothing is left to try
 
 Answers = dict[str, Any]
 
@@ -43,12 +43,12 @@ class Inputs:
 
     survey: Survey
     rounds: tuple[Round, ...]
-    others: tuple[Answers, ...]
+    extra: tuple[Answers, ...]
 
     @cached_property
     def answers(self) -> list[Answers]:
         """All sets of answers, by number."""
-        return [answers for pair in self.rounds for answers in pair.answers] + list(self.others)
+        return [answers for pair in self.rounds for answers in pair.answers] + list(self.extra)
 
     @cached_property
     def mixtures(self) -> list[tuple[Mixture, ...]]:
@@ -71,11 +71,15 @@ class Inputs:
 
 def choose_inputs(survey: Survey) -> Inputs:
     """Return all sets of answers to give to a client."""
-    pairs = rounds(survey)
-    return Inputs(survey, tuple(pairs), tuple(others(survey, [answers for pair in pairs for answers in pair.answers])))
+    pairs = plan_rounds(survey)
+    return Inputs(
+        survey,
+        tuple(pairs),
+        tuple(choose_extra_inputs(survey, [answers for pair in pairs for answers in pair.answers])),
+    )
 
 
-def rounds(survey: Survey) -> list[Round]:
+def plan_rounds(survey: Survey) -> list[Round]:
     """Return few rounds that together try every field once."""
     remaining = list(range(len(survey.fields)))
     result: list[Round] = []
@@ -83,7 +87,7 @@ def rounds(survey: Survey) -> list[Round]:
         active: list[int] = []
         fixed: Answers = {}
         for index in remaining:
-            conditions = _filters(survey, index)
+            conditions = _required_answers(survey, index)
             own_questions = {
                 question.id for field_index in (*active, index) for question in survey.fields[field_index].questions
             }
@@ -93,12 +97,12 @@ def rounds(survey: Survey) -> list[Round]:
             ):
                 active.append(index)
                 fixed = combined
-        result.append(_round(survey, active, fixed))
+        result.append(_build_round(survey, active, fixed))
         remaining = [index for index in remaining if index not in active]
     return result
 
 
-def _filters(survey: Survey, index: int) -> Answers:
+def _required_answers(survey: Survey, index: int) -> Answers:
     """Return the answers to other questions that are required for the questions of this field to be asked."""
     own = {question.id for question in survey.fields[index].questions}
     conditions: Answers = {}
@@ -108,32 +112,32 @@ def _filters(survey: Survey, index: int) -> Answers:
         if condition and condition.question not in own and condition.question not in conditions:
             parent = next(question for question in survey.questions if question.id == condition.question)
             kind = kind_of(parent)
-            symbol = kind.symbol_with(parent, parent.places[condition.labels[0]])
+            symbol = kind.symbol_for_answer(parent, parent.places[condition.labels[0]])
             conditions[parent.id] = kind.example(parent, symbol)
             pending.append(parent)
     return conditions
 
 
-def _round(survey: Survey, active: list[int], fixed: Answers) -> Round:
+def _build_round(survey: Survey, active: list[int], fixed: Answers) -> Round:
     active_questions = {question.id for index in active for question in survey.fields[index].questions}
 
     def choose_ends(*, last: bool) -> Answers:
         choices = {
-            question.id: kind_of(question).ends(question)[last and question.id in active_questions]
+            question.id: kind_of(question).extreme_examples(question)[last and question.id in active_questions]
             for question in survey.questions
             if question.id in active_questions or not question.optional
         }
-        return _asked(survey, choices | fixed)
+        return _visible_answers(survey, choices | fixed)
 
     return Round((choose_ends(last=False), choose_ends(last=True)), tuple(active))
 
 
-def _asked(survey: Survey, wanted: Answers) -> Answers:
+def _visible_answers(survey: Survey, choices: Answers) -> Answers:
     """Return the given answers to the questions that are shown, and None for all others."""
     answers: Answers = {}
     labels_by_question: dict[str, set[str]] = {}
     for question in survey.questions:
-        answer = wanted.get(question.id) if shown(question, labels_by_question) else None
+        answer = choices.get(question.id) if is_visible(question, labels_by_question) else None
         answers[question.id] = answer
         labels_by_question[question.id] = labels_of(
             question, unanswered(question) if answer is None else index_of(question, answer)
@@ -141,103 +145,117 @@ def _asked(survey: Survey, wanted: Answers) -> Answers:
     return answers
 
 
-def others(survey: Survey, tried: list[Answers]) -> list[Answers]:
+def choose_extra_inputs(survey: Survey, tried_sets: list[Answers]) -> list[Answers]:
     """Return few further sets that together give every field each of its answers, at most MOST_TRIED."""
-    possible = [_possible(field) for field in survey.fields]
+    possible = [_field_answers(field) for field in survey.fields]
     remaining = [
-        [candidate for candidate in candidates if not any(_within(candidate, answers) for answers in tried)]
+        [candidate for candidate in candidates if not any(_is_part_of(candidate, answers) for answers in tried_sets)]
         for candidates in possible
     ]
     last_first = sorted(range(len(remaining)), key=lambda i: -survey.questions.index(survey.fields[i].questions[-1]))
     result: list[Answers] = []
-    while any(remaining) or len(result) < FEWEST:
+    while any(remaining) or len(result) < MIN_EXTRA_INPUTS:
         choices: Answers = {}
         for index in last_first:  # a dependent question chooses before the question it depends on
-            candidates = [candidate for candidate in remaining[index] if _fits(candidate, choices)] or [
-                candidate for candidate in possible[index] if _fits(candidate, choices)
+            candidates = [candidate for candidate in remaining[index] if _is_compatible(candidate, choices)] or [
+                candidate for candidate in possible[index] if _is_compatible(candidate, choices)
             ]
             if not candidates:
                 continue
             choice = candidates[0] if candidates[0] in remaining[index] else _chance.choice(candidates)
-            conditions = _filters(survey, index)
+            conditions = _required_answers(survey, index)
             if choice in remaining[index]:
                 remaining[index].remove(choice)
-                if _fits(conditions, choices):
+                if _is_compatible(conditions, choices):
                     choices |= conditions
             choices = choice | choices
-        answers = _asked(survey, choices)
+        answers = _visible_answers(survey, choices)
         result.append(answers)
         remaining = [
-            [candidate for candidate in candidates if not _within(candidate, answers)] for candidates in remaining
+            [candidate for candidate in candidates if not _is_part_of(candidate, answers)] for candidates in remaining
         ]
     return result
 
 
-def _within(part: Answers, given: Answers) -> bool:
-    return all(given[name] == answer for name, answer in part.items())
+def _is_part_of(part: Answers, answers: Answers) -> bool:
+    return all(answers[name] == answer for name, answer in part.items())
 
 
-def _fits(part: Answers, wanted: Answers) -> bool:
-    return all(wanted.get(name, answer) == answer for name, answer in part.items())
+def _is_compatible(part: Answers, choices: Answers) -> bool:
+    return all(choices.get(name, answer) == answer for name, answer in part.items())
 
 
-def _possible(field: Field) -> list[Answers]:
+def _field_answers(field: Field) -> list[Answers]:
     """Return answers to the questions of a field that give each of its symbols, and numbers between two levels."""
     if field.joint:
-        cells = field.cells if len(field.cells) <= MOST_TRIED else _chance.sample(field.cells, MOST_TRIED)
-        return [_cell(field, cell) for cell in cells] + list(_between(field))
+        cells = (
+            field.cells
+            if len(field.cells) <= MAX_ANSWERS_PER_FIELD
+            else _chance.sample(field.cells, MAX_ANSWERS_PER_FIELD)
+        )
+        return [_cell_answers(field, cell) for cell in cells] + list(_answers_between_levels(field))
     (question,) = field.questions
-    candidates = list(_every(question, one_by_one=channel_of(field.mechanism).reads_answers))
+    candidates = list(_question_answers(question, one_by_one=channel_of(field.mechanism).reads_answers))
     return [
         {question.id: answer}
-        for answer in (candidates if len(candidates) <= MOST_TRIED else _some(question, candidates))
+        for answer in (
+            candidates if len(candidates) <= MAX_ANSWERS_PER_FIELD else _sample_answers(question, candidates)
+        )
     ]
 
 
-def _cell(field: Field, cell: tuple[int, ...]) -> Answers:
-    return {question.id: _said(question, digit) for question, digit in zip(field.questions, cell, strict=True)}
+def _cell_answers(field: Field, cell: tuple[int, ...]) -> Answers:
+    return {
+        question.id: _example_answer(question, digit) for question, digit in zip(field.questions, cell, strict=True)
+    }
 
 
-def _between(field: Field) -> Iterator[Answers]:
+def _answers_between_levels(field: Field) -> Iterator[Answers]:
     """Yield answers that are rounded at random, in randomly chosen cells of a joint field."""
     for place, question in enumerate(field.questions):
         kind = kind_of(question)
         cells = [cell for cell in field.cells if kind.is_rounded(question) and cell[place] < question.no_answer]
-        for symbol in range(min(question.no_answer - 1, MOST_TRIED)) if cells else ():
-            between_levels = kind.between(question, symbol)
+        for symbol in range(min(question.no_answer - 1, MAX_ANSWERS_PER_FIELD)) if cells else ():
+            between_levels = kind.midpoint_example(question, symbol)
             if between_levels is not None:
-                yield _cell(field, _chance.choice(cells)) | {question.id: between_levels}
+                yield _cell_answers(field, _chance.choice(cells)) | {question.id: between_levels}
 
 
-def _some(question: Question, every: list[Any]) -> list[Any]:
+def _sample_answers(question: Question, candidates: list[Any]) -> list[Any]:
     """Return a sample of many answers; it includes None for an optional question."""
     no_answer = [None] if question.optional else []
-    return no_answer + _chance.sample([answer for answer in every if answer is not None], MOST_TRIED - len(no_answer))
+    return no_answer + _chance.sample(
+        [answer for answer in candidates if answer is not None], MAX_ANSWERS_PER_FIELD - len(no_answer)
+    )
 
 
-def _every(question: Question, *, one_by_one: bool) -> Iterator[Any]:
+def _question_answers(question: Question, *, one_by_one: bool) -> Iterator[Any]:
     """Yield an answer for every symbol, and answers that are rounded at random.
 
     If there are many sets of options, or a device randomizes options one by one (`one_by_one`), yield fewer sets.
     These are the empty set, each option alone, and two random sets.
     """
     kind = kind_of(question)
-    if kind.exclusive or (question.no_answer <= MOST_TRIED and not one_by_one):
-        examples = ((_said(question, symbol), kind.between(question, symbol)) for symbol in range(question.no_answer))
+    if kind.exclusive or (question.no_answer <= MAX_ANSWERS_PER_FIELD and not one_by_one):
+        examples = (
+            (_example_answer(question, symbol), kind.midpoint_example(question, symbol))
+            for symbol in range(question.no_answer)
+        )
         yield from (answer for answer, _ in groupby(chain.from_iterable(examples)) if answer is not None)
     else:
         members = range(len(kind.answers(question)))
         yield from (
-            _said(question, symbol) for symbol in (0, *(kind.symbol_with(question, answer) for answer in members))
+            _example_answer(question, symbol)
+            for symbol in (0, *(kind.symbol_for_answer(question, answer) for answer in members))
         )
-        yield from (_said(question, _chance.randrange(question.no_answer)) for _ in range(2))
+        yield from (_example_answer(question, _chance.randrange(question.no_answer)) for _ in range(2))
     if question.optional:
         yield None
 
 
-def _said(question: Question, symbol: int) -> Any:
+def _example_answer(question: Question, symbol: int) -> Any:
     """Return an answer that gives this symbol; a random one if several numbers are in a bin."""
-    return None if symbol >= question.no_answer else kind_of(question).any_example(question, symbol, _chance)
+    return None if symbol >= question.no_answer else kind_of(question).random_example(question, symbol, _chance)
 
 
 def mixtures(survey: Survey, answers: Answers) -> Iterator[Mixture]:

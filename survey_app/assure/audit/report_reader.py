@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from candor_client.definition import Survey
 from candor_client.errors import ReportError
-from candor_client.report import ID_BYTES, from_text, unpack
-from survey_app.assure.audit.client_processes import Printed
+from candor_client.report import ID_BYTES, from_base64url, unpack
+from survey_app.assure.audit.client_processes import ClientOutput
 from survey_app.channels.channel import Indices, Matrix
 
 ID_BITS = 8 * ID_BYTES
-MOST_TOLD = 3
+MAX_FAULTS = 3
 LAGS = (1, 2, 3)  # in reports
 TEXTS = re.compile(rb'"[^"]*"')
 
@@ -32,7 +32,7 @@ class Reports:
     """All reports of an audit: the input, earlier inputs, id, bits and spelling of each."""
 
     inputs: Indices
-    before: Indices  # a row for each lag; −1 if the process had not printed enough lines
+    earlier_inputs: Indices  # a row for each lag; −1 if the process had not printed enough lines
     process: Indices
     place: Indices  # among the lines of its process
     seconds: npt.NDArray[np.float64]
@@ -44,7 +44,7 @@ class Reports:
     faults: list[str]  # descriptions of the lines that are no report
 
 
-def read(survey: Survey, printed: Sequence[Printed]) -> Reports:
+def read_reports(survey: Survey, outputs: Sequence[ClientOutput]) -> Reports:
     """Return the reports of all processes, in order; lines that are no report are left out and listed as faults."""
     decode = msgspec.json.Decoder(_Wire).decode
     inputs: list[int] = []
@@ -55,18 +55,18 @@ def read(survey: Survey, printed: Sequence[Printed]) -> Reports:
     names: dict[bytes, int] = {}
     bits_by_text: dict[str, bytes] = {}
     faults: Counter[str] = Counter()
-    for number, output in enumerate(printed):
+    for number, output in enumerate(outputs):
         for place, (input_number, line) in enumerate(zip(output.inputs, output.lines, strict=True)):
             try:
                 wire = decode(line)
                 if wire.survey != survey.digest:
                     raise ReportError("wrong_survey", "a report of another definition")
-                identity = from_text(wire.id)
+                identity = from_base64url(wire.id)
                 if len(identity) != ID_BYTES:
                     raise ReportError("malformed_report", f"an id has {ID_BYTES} bytes")
                 if wire.bits not in bits_by_text:
-                    unpack(survey, from_text(wire.bits))
-                    bits_by_text[wire.bits] = from_text(wire.bits)
+                    unpack(survey, from_base64url(wire.bits))
+                    bits_by_text[wire.bits] = from_base64url(wire.bits)
             except (msgspec.DecodeError, UnicodeDecodeError, ReportError) as error:
                 faults[str(error)] += 1
                 continue
@@ -82,27 +82,27 @@ def read(survey: Survey, printed: Sequence[Printed]) -> Reports:
     id_bytes = [bytes(ids[ID_BYTES * place : ID_BYTES * (place + 1)]) for place in range(count)]
     return Reports(
         np.array(inputs, dtype=np.int64),
-        np.array([_before(printed, process, places, lag) for lag in LAGS], dtype=np.int64),
+        np.array([_earlier_inputs(outputs, process, places, lag) for lag in LAGS], dtype=np.int64),
         np.array(process, dtype=np.int64),
         np.array(places, dtype=np.int64),
         np.array(seconds),
-        _columns(ids, count, ID_BYTES, ID_BITS),
-        _columns(bits, count, survey.length, survey.width),
+        _unpack_columns(ids, count, ID_BYTES, ID_BITS),
+        _unpack_columns(bits, count, survey.length, survey.width),
         np.array(shapes, dtype=np.int64),
         [name.decode("utf-8", "replace").strip() for name in names],
         count - len(set(id_bytes)),
-        [f"{number} lines are no report to this survey: {reason}" for reason, number in faults.most_common(MOST_TOLD)],
+        [f"{number} lines are no report to this survey: {reason}" for reason, number in faults.most_common(MAX_FAULTS)],
     )
 
 
-def _before(printed: Sequence[Printed], process: list[int], places: list[int], lag: int) -> list[int]:
+def _earlier_inputs(outputs: Sequence[ClientOutput], process: list[int], places: list[int], lag: int) -> list[int]:
     """Return the input that each process was given `lag` lines before each report; −1 if there is none."""
     return [
-        printed[number].inputs[place - lag] if place >= lag else -1
+        outputs[number].inputs[place - lag] if place >= lag else -1
         for number, place in zip(process, places, strict=True)
     ]
 
 
-def _columns(packed: bytearray, count: int, length: int, width: int) -> Matrix:
+def _unpack_columns(packed: bytearray, count: int, length: int, width: int) -> Matrix:
     rows = np.frombuffer(bytes(packed), dtype=np.uint8).reshape(count, length)
     return np.unpackbits(rows, axis=1, count=width)

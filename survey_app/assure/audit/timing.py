@@ -17,7 +17,7 @@ from scipy.stats import hypergeom, rankdata
 
 from candor_client.definition import Survey
 from survey_app.assure.answer_mixtures import truthful_reports
-from survey_app.assure.audit.bounds import Compared, seen_loss, telling
+from survey_app.assure.audit.bounds import EventCounts, distinguishing_reports, observed_loss
 from survey_app.assure.audit.inputs import Inputs
 from survey_app.assure.audit.report_reader import Reports
 from survey_app.channels import channel_of
@@ -25,11 +25,11 @@ from survey_app.channels.channel import Hits, Indices
 from survey_app.figures import Floats
 from survey_app.tally import Columns, columns
 
-PARTS = 4  # groups of equal size, by time, of the reports to one set of answers
-LEAST = 0.0001  # the smallest difference, in seconds, that counts
+TIME_GROUPS = 4  # groups of equal size, by time, of the reports to one set of answers
+MIN_DIFFERENCE = 0.0001  # the smallest difference, in seconds, that counts
 CALIBRATION = 0.1  # the share of reports that determine the usual time; they are not tested
 
-Divided = tuple[list[Hits], Indices, Hits]  # outcomes, time bins, and which reports belong to the second answer
+OutcomeSplit = tuple[list[Hits], Indices, Hits]  # outcomes, time bins, and which reports belong to the second answer
 
 
 @dataclass(frozen=True)
@@ -41,44 +41,46 @@ class TimedField:
     sent: float
 
 
-def timed_fields(survey: Survey, given: Inputs, reports: Reports, error: float) -> dict[int, TimedField]:
+def timed_fields(survey: Survey, inputs: Inputs, reports: Reports, error: float) -> dict[int, TimedField]:
     """Return the result for every field, from timed reports; `error` is for all fields together."""
     first = int(len(reports.seconds) * CALIBRATION)
-    usual_time = float(np.median(reports.seconds[:first])) if first else LEAST
-    margin = max(LEAST, usual_time)
+    usual_time = float(np.median(reports.seconds[:first])) if first else MIN_DIFFERENCE
+    margin = max(MIN_DIFFERENCE, usual_time)
     bins = np.searchsorted([usual_time / 2, usual_time + margin, usual_time + 3 * margin], reports.seconds)
     results: dict[int, TimedField] = {}
     part = error / (2 * len(survey.fields))
     for index, at in enumerate(columns(survey)):
-        is_used = (np.arange(len(reports.seconds)) >= first) & _asked(at, reports)
-        is_pair = is_used & np.isin(reports.inputs, given.pairs[index])
-        second = reports.inputs[is_pair] == given.pairs[index][1]
-        explains = telling(channel_of(at.field.mechanism), given.symbols(index), reports.bits[is_pair, at.part])
+        is_used = (np.arange(len(reports.seconds)) >= first) & _is_field_asked(at, reports)
+        is_pair = is_used & np.isin(reports.inputs, inputs.pairs[index])
+        second = reports.inputs[is_pair] == inputs.pairs[index][1]
+        explains = distinguishing_reports(
+            channel_of(at.field.mechanism), inputs.symbols(index), reports.bits[is_pair, at.bit_slice]
+        )
         outcomes = [*explains, ~explains[0] & ~explains[1]]
         results[index] = TimedField(
             max(
-                _lower([(outcomes, bins[is_pair], second)], part),
-                _lower(_against_rest(given, index, at, reports, is_used, bins), part),
+                _lower_bound([(outcomes, bins[is_pair], second)], part),
+                _lower_bound(_split_by_answer(inputs, index, at, reports, is_used, bins), part),
             ),
-            guessed(reports.seconds[is_pair], second),
-            guessed(reports.seconds[is_pair], explains[1]),
+            time_separation(reports.seconds[is_pair], second),
+            time_separation(reports.seconds[is_pair], explains[1]),
         )
     return results
 
 
-def noise_in_time(survey: Survey, given: Inputs, reports: Reports) -> tuple[float, str]:
+def noise_in_time(survey: Survey, inputs: Inputs, reports: Reports) -> tuple[float, str]:
     """Return the p-value of the strongest association of time and noise, and its description.
 
     Only reports to the same answers are compared. For any times, the noise of an honest client is independent of them.
     So the number of true reports in each group by time is hypergeometric.
     """
     worst, detail, count = 1.0, "", 0
-    for number, mixtures in enumerate(given.mixtures):
+    for number, mixtures in enumerate(inputs.mixtures):
         for at, mixture in zip(columns(survey), mixtures, strict=True):
-            rows = (reports.inputs == number) & _asked(at, reports)
-            is_true, _ = truthful_reports(channel_of(at.field.mechanism), reports.bits[rows, at.part], mixture)
-            group = (PARTS * (rankdata(reports.seconds[rows], "ordinal") - 1)) // max(len(is_true), 1)
-            for place in range(PARTS):
+            rows = (reports.inputs == number) & _is_field_asked(at, reports)
+            is_true, _ = truthful_reports(channel_of(at.field.mechanism), reports.bits[rows, at.bit_slice], mixture)
+            group = (TIME_GROUPS * (rankdata(reports.seconds[rows], "ordinal") - 1)) // max(len(is_true), 1)
+            for place in range(TIME_GROUPS):
                 in_group = group == place
                 count += 1
                 hits, distribution = (
@@ -95,36 +97,42 @@ def noise_in_time(survey: Survey, given: Inputs, reports: Reports) -> tuple[floa
     return min(1.0, worst * max(count, 1)), detail
 
 
-def _asked(at: Columns, reports: Reports) -> Hits:
-    return np.ones(len(reports.inputs), dtype=bool) if at.asked is None else reports.bits[:, at.asked] == 1
+def _is_field_asked(at: Columns, reports: Reports) -> Hits:
+    return (
+        np.ones(len(reports.inputs), dtype=bool) if at.asked_column is None else reports.bits[:, at.asked_column] == 1
+    )
 
 
-def _against_rest(given: Inputs, index: int, at: Columns, reports: Reports, used: Hits, bins: Indices) -> list[Divided]:
+def _split_by_answer(
+    inputs: Inputs, index: int, at: Columns, reports: Reports, is_used: Hits, bins: Indices
+) -> list[OutcomeSplit]:
     """Return the reports to a field split by answer, each answer against all others: whether it was named, and when."""
-    field_mixtures = [mixtures[index] for mixtures in given.mixtures]
-    result: list[Divided] = []
+    field_mixtures = [mixtures[index] for mixtures in inputs.mixtures]
+    result: list[OutcomeSplit] = []
     for mixture in dict.fromkeys(field_mixtures):
         is_answer = np.isin(
-            reports.inputs[used], [place for place, other in enumerate(field_mixtures) if other == mixture]
+            reports.inputs[is_used], [place for place, other in enumerate(field_mixtures) if other == mixture]
         )
-        is_true, _ = truthful_reports(channel_of(at.field.mechanism), reports.bits[used, at.part], mixture)
-        result.append(([is_true, ~is_true], bins[used], is_answer))
+        is_true, _ = truthful_reports(channel_of(at.field.mechanism), reports.bits[is_used, at.bit_slice], mixture)
+        result.append(([is_true, ~is_true], bins[is_used], is_answer))
     return result
 
 
-def _lower(divided: list[Divided], error: float) -> float:
+def _lower_bound(divided: list[OutcomeSplit], error: float) -> float:
     rows = []
     for outcomes, bins, second in divided:
         n, n_other = float((~second).sum()), float(second.sum())
-        events = [event & (bins == place) for event in outcomes for place in range(PARTS)] if n and n_other else []
+        events = (
+            [event & (bins == place) for event in outcomes for place in range(TIME_GROUPS)] if n and n_other else []
+        )
         rows += [(float((event & ~second).sum()), n, float((event & second).sum()), n_other) for event in events]
-    return seen_loss(Compared(*np.array(rows).T), error) if rows else 0.0
+    return observed_loss(EventCounts(*np.array(rows).T), error) if rows else 0.0
 
 
-def guessed(seconds: Floats, which: Hits) -> float:
+def time_separation(seconds: Floats, is_first_kind: Hits) -> float:
     """Return how often time separates two reports of different kinds, in either direction (area under the curve)."""
-    n, n_other = int(which.sum()), int((~which).sum())
+    n, n_other = int(is_first_kind.sum()), int((~is_first_kind).sum())
     if not n or not n_other:
         return 0.5
-    share = (float(rankdata(seconds)[which].sum()) - n * (n + 1) / 2) / (n * n_other)
+    share = (float(rankdata(seconds)[is_first_kind].sum()) - n * (n + 1) / 2) / (n * n_other)
     return max(share, 1 - share)

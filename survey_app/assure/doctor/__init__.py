@@ -9,13 +9,13 @@ import time
 from collections.abc import Iterator, Mapping
 
 from survey_app.assure.doctor import environment_checks, machine_checks, postgres_checks, proxy_checks, sqlite_checks
-from survey_app.assure.doctor.finding import Finding, State, failed, fine
+from survey_app.assure.doctor.finding import Finding, State, failure, healthy
 from survey_app.store.location import file_of
 
 __all__ = ["Finding", "State", "examine"]
 
 
-def examine(db: str, found_by: str, url: str | None, environ: Mapping[str, str]) -> Iterator[Finding]:
+def examine(db: str, source: str, url: str | None, environ: Mapping[str, str]) -> Iterator[Finding]:
     """Yield all findings about an installation, from the machine outwards.
 
     `db` is the URL of the store, and `source` names the option or variable that set it.
@@ -25,17 +25,15 @@ def examine(db: str, found_by: str, url: str | None, environ: Mapping[str, str])
     yield from machine_checks.findings()
     path = file_of(db)
     if path is not None:
-        yield from sqlite_checks.findings(path, found_by)
+        yield from sqlite_checks.findings(path, source)
     elif db.startswith(("postgresql://", "postgres://")):
-        yield from postgres_checks.findings(db, found_by, environ)
+        yield from postgres_checks.findings(db, source, environ)
     else:
         problem = "names no store" if "@" in db else f"is {db!r}, which names no store"
-        yield failed(
-            "database", f"{found_by} {problem}", "write sqlite:///candor.db or postgresql://user@host/database"
-        )
-    yield from environment_checks.findings(environ, in_a_file=path is not None)
-    yield machine_checks.clock(time.time(), clock_offset, time.time() - time.monotonic())
+        yield failure("database", f"{source} {problem}", "write sqlite:///candor.db or postgresql://user@host/database")
+    yield from environment_checks.findings(environ, is_file_store=path is not None)
+    yield machine_checks.check_clock(time.time(), clock_offset, time.time() - time.monotonic())
     if url is not None:
         yield from proxy_checks.findings(url, time.time())
     else:
-        yield fine("proxy", "not looked at", "candor doctor --url https://… asks a server that runs")
+        yield healthy("proxy", "not looked at", "candor doctor --url https://… asks a server that runs")

@@ -2,25 +2,25 @@
 
 from collections.abc import Iterable, Iterator
 
-from candor_client.definition import Survey, objections
+from candor_client.definition import Survey, find_objections
 from candor_client.errors import DefinitionError
-from survey_app.assure.doctor.finding import Finding, warned
+from survey_app.assure.doctor.finding import Finding, warning
 
-THEN = "nobody can begin to answer it; reports from forms that are open still count. Publish a corrected version"
+ADVICE = "nobody can begin to answer it; reports from forms that are open still count. Publish a corrected version"
 
 
 def findings(definitions: Iterable[bytes]) -> Iterator[Finding]:
     """Yield a warning for each stored definition that this version's clients refuse."""
     for source in definitions:
-        if objection := name_objection(source):
-            yield warned("definition", objection, THEN)
+        if objection := describe_objection(source):
+            yield warning("definition", objection, ADVICE)
 
 
-def name_objection(source: bytes) -> str:
+def describe_objection(source: bytes) -> str:
     """Return the slug of a survey and the clients' first objection to it; empty if they accept it."""
     try:
         survey = Survey.from_stored(source)
     except DefinitionError as error:
         return f"a stored definition cannot be read: {error}"
-    objection = next(objections(survey), None)
+    objection = next(find_objections(survey), None)
     return f"{survey.slug}: {objection}" if objection else ""

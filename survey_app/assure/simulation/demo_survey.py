@@ -18,24 +18,24 @@ from survey_app.authoring import build_file
 from survey_app.authoring.terms import Terms
 from survey_app.kinds.assumptions import Generator, Indices
 from survey_app.plan.assumed_people import draw_people
-from survey_app.store import Member, Published, Store, Submission
+from survey_app.store import Member, PublishedSurvey, Store, Submission
 
 NAME = "demo"
 CHUNK = 1000
 
 
-def prepare(store: Store) -> tuple[Published, str]:
+def prepare(store: Store) -> tuple[PublishedSurvey, str]:
     """Return the sample survey, published if it is not yet, and a new password for the account that owns it.
 
     Each run has its own password.
     """
     password = secrets.token_urlsafe(12)
-    user = store.user_named(NAME)
+    user = store.user_by_name(NAME)
     if user is None:
         user = add_user(store, NAME, password)
     else:
         store.set_password(user, hash_password(password, NAME), keep_tokens=True)
-    file = sample("campus.yaml")
+    file = example_path("campus.yaml")
     survey = build_file(file).survey
     published = store.version(survey.slug, survey.digest)
     if published is None:  # also if an earlier Candor had other questions: they become an older version
@@ -44,21 +44,21 @@ def prepare(store: Store) -> tuple[Published, str]:
     return published, password
 
 
-def people_of(survey: Survey, count: int, rng: Generator) -> dict[str, Indices]:
+def draw_demo_answers(survey: Survey, count: int, rng: Generator) -> dict[str, Indices]:
     """Return the answers of `count` simulated respondents, as indices for each question."""
-    truth = YAML(typ="safe", pure=True).load(sample("campus-truth.yaml").read_text())
+    truth = YAML(typ="safe", pure=True).load(example_path("campus-truth.yaml").read_text())
     return draw_people(survey, truth, count, rng)
 
 
-def respondents(published: Published, count: int) -> Iterator[list[Submission]]:
+def simulate_submissions(published: PublishedSurvey, count: int) -> Iterator[list[Submission]]:
     """Yield the reports of `count` simulated respondents, in lists of at most `CHUNK`."""
     rng = np.random.default_rng()
-    people = people_of(published.survey, count, rng)
+    people = draw_demo_answers(published.survey, count, rng)
     for rows in devices.reports(published.survey, people, rng):
         submissions = [Submission(published.key, secrets.token_bytes(16), row.tobytes()) for row in rows]
         yield from (submissions[i : i + CHUNK] for i in range(0, len(submissions), CHUNK))
 
 
-def sample(name: str) -> Path:
+def example_path(name: str) -> Path:
     """Return the path of an example file."""
     return folder() / name

@@ -24,28 +24,28 @@ def reports(survey: Survey, indices: Mapping[str, Indices], rng: Generator) -> I
     count = len(next(iter(indices.values())))
     for start in range(0, count, CHUNK):
         part = {name: column[start : start + CHUNK] for name, column in indices.items()}
-        yield np.packbits(_chunk(survey, part, min(CHUNK, count - start), rng), axis=1)
+        yield np.packbits(_randomize_chunk(survey, part, min(CHUNK, count - start), rng), axis=1)
 
 
-def _chunk(survey: Survey, indices: Mapping[str, Indices], count: int, rng: Generator) -> Bits:
-    field_numbers = _asked(survey, count, rng) if survey.ask else None
+def _randomize_chunk(survey: Survey, indices: Mapping[str, Indices], count: int, rng: Generator) -> Bits:
+    field_numbers = _draw_field_numbers(survey, count, rng) if survey.ask else None
     bits = np.zeros((count, survey.width), dtype=np.uint8)
     for position, place in enumerate(columns(survey)):
         rows = np.arange(count) if field_numbers is None else np.flatnonzero(field_numbers == position)
-        symbols = _symbols(place.field, {name: column[rows] for name, column in indices.items()}, rng)
-        bits[rows, place.part] = channel_of(place.field.mechanism).sample(symbols, rng)
-        if place.asked is not None:
-            bits[rows, place.asked] = 1
+        symbols = _draw_symbols(place.field, {name: column[rows] for name, column in indices.items()}, rng)
+        bits[rows, place.bit_slice] = channel_of(place.field.mechanism).sample(symbols, rng)
+        if place.asked_column is not None:
+            bits[rows, place.asked_column] = 1
     return bits
 
 
-def _asked(survey: Survey, count: int, rng: Generator) -> Indices:
+def _draw_field_numbers(survey: Survey, count: int, rng: Generator) -> Indices:
     """Return the field that each device answers: the first whose cumulative chance exceeds the number drawn."""
     ends = np.cumsum([field.chance for field in survey.fields])
     return np.searchsorted(ends, rng.integers(0, ends[-1], count), side="right")
 
 
-def _symbols(field: Field, indices: Mapping[str, Indices], rng: Generator) -> Indices:
+def _draw_symbols(field: Field, indices: Mapping[str, Indices], rng: Generator) -> Indices:
     """Return the symbol that each device randomizes.
 
     It is a digit or, in a joint field, the place of several digits among the possible combinations.
@@ -56,14 +56,14 @@ def _symbols(field: Field, indices: Mapping[str, Indices], rng: Generator) -> In
     )
     if not field.joint:
         return digits[0]
-    symbols = _places(field)[digits]
+    symbols = _symbol_table(field)[digits]
     if (symbols < 0).any():
         raise ValueError("somebody answers a question that another answer hides")
     return symbols
 
 
 @lru_cache(maxsize=16)
-def _places(field: Field) -> Indices:
+def _symbol_table(field: Field) -> Indices:
     """Return the symbol of each combination of digits; −1 if the combination is impossible."""
     table = np.full([question.size for question in field.questions], -1)
     for symbol, digits in enumerate(field.cells):

@@ -38,7 +38,7 @@ def truth_file(name: str) -> Path | None:
     return file if file.exists() else None
 
 
-def told(name: str) -> str:
+def summarize(name: str) -> str:
     """Return an example in one line: the first sentence of its opening comment, or its title if it has none."""
     text = survey_file(name).read_text()
     comment = re.match(r"(?:#.*\n)+", text)

@@ -4,12 +4,12 @@ from datetime import UTC, datetime
 from typing import assert_never
 
 from survey_app.languages import numbers
-from survey_app.store import Published, State
+from survey_app.store import PublishedSurvey, State
 
 
-def unmet(published: Published, moment: datetime) -> str | None:
+def refusal_reason(published: PublishedSurvey, now: datetime) -> str | None:
     """Return why the survey accepts no reports, as a text that continues its name; None if it accepts them."""
-    terms, state = published.terms, published.at(moment)
+    terms, state = published.terms, published.state_at(now)
     if published.survey.tickets:
         return (
             "is by invitation: every report needs a ticket, and made-up people have none. For a try, publish a copy of"
@@ -26,7 +26,7 @@ def unmet(published: Published, moment: datetime) -> str | None:
         case State.PAUSED:
             return f"is paused: candor survey open {published.survey.slug} lets it go on"
         case State.CLOSED if published.full and terms.max_reports:
-            return f"is full: it has all the {numbers.count(terms.max_reports)} reports that it wants"
+            return f"is full: it has all the {numbers.format_count(terms.max_reports)} reports that it wants"
         case State.CLOSED:
             return "is closed, for good: publish a new version to ask again"
         case _:

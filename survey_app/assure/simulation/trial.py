@@ -17,7 +17,7 @@ from survey_app.figures import FigureKind
 from survey_app.kinds import kind_of
 from survey_app.plan.assumed_people import draw_people
 from survey_app.results import survey_document
-from survey_app.results.row_order import in_order
+from survey_app.results.row_order import sort_lines
 from survey_app.results.survey_document import results
 from survey_app.tally import Tally, add_bits
 
@@ -37,51 +37,54 @@ class Line:
     high: float
 
     @property
-    def inside(self) -> bool:
+    def covers_truth(self) -> bool:
         """Whether the interval contains the true value."""
         return self.low <= self.truth <= self.high
 
 
 @dataclass(frozen=True)
-class Tried:
+class QuestionTrial:
     """A question and its figures; there are none if too few devices were asked."""
 
     question: Question
     lines: tuple[Line, ...]
 
 
-def try_out(survey: Survey, respondents: int, rng: np.random.Generator) -> list[Tried]:
+def run_trial(survey: Survey, respondents: int, rng: np.random.Generator) -> list[QuestionTrial]:
     """Return the results of simulated respondents for each question, with figures in the order of a results page."""
     answers = draw_people(survey, {}, respondents, rng)
-    document = results(survey, tally(survey, answers, respondents, rng))
+    document = results(survey, simulate_tally(survey, answers, respondents, rng))
     return [
-        Tried(question, tuple(_line(question, line, answers[question.id]) for line in in_order([question], lines)))
+        QuestionTrial(
+            question,
+            tuple(_compare_line(question, line, answers[question.id]) for line in sort_lines([question], lines)),
+        )
         for question, lines in zip(survey.questions, (part.estimates for part in document.questions), strict=True)
     ]
 
 
-def tally(survey: Survey, said: dict[str, Indices], respondents: int, rng: np.random.Generator) -> Tally:
+def simulate_tally(survey: Survey, answers: dict[str, Indices], respondents: int, rng: np.random.Generator) -> Tally:
     """Return the tally that a server would have after these respondents."""
     counts = np.zeros(survey.width, dtype=np.int64)
     step = max(1, CELLS // survey.width)
     for start in range(0, respondents, step):
-        part = {name: column[start : start + step] for name, column in said.items()}
+        part = {name: column[start : start + step] for name, column in answers.items()}
         for rows in devices.reports(survey, part, rng):
             add_bits(counts, rows)
     return Tally(respondents, counts)
 
 
-def _line(question: Question, line: survey_document.Line, said: Indices) -> Line:
-    true_value = truth(question, line.option, line.kind, said)
+def _compare_line(question: Question, line: survey_document.Line, answers: Indices) -> Line:
+    true_value = population_figure(question, line.option, line.kind, answers)
     return Line(line.option, line.kind, true_value, line.n, line.estimate, line.low, line.high)
 
 
-def truth(question: Question, option: str, kind: FigureKind, said: Indices) -> float:
+def population_figure(question: Question, option: str, kind: FigureKind, chosen: Indices) -> float:
     """Return the true value of a figure: a share of all respondents, or the mean of those who answered."""
     question_kind = kind_of(question)
     if kind == FigureKind.MEAN:
-        values = question_kind.true_values(question, said)
+        values = question_kind.true_values(question, chosen)
         return float(values.mean()) if len(values) else float("nan")
     answers = question_kind.answers(question)
     answer = len(answers) if kind == FigureKind.NO_ANSWER else answers.index(option)
-    return float(question_kind.gives(question, answer, said).mean())
+    return float(question_kind.mark_answer(question, answer, chosen).mean())

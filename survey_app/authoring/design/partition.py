@@ -18,21 +18,21 @@ MOST_WINDOWS, LARGEST_WINDOW = 30, 8
 LESS = 1 - 1e-9  # a smaller saving does not count
 
 
-def cheapest(count: int, cost: Cost, orders: Sequence[Sequence[int]]) -> list[int]:
+def find_cheapest_blocks(count: int, cost: Cost, orders: Sequence[Sequence[int]]) -> list[int]:
     """Return the blocks of all units, sorted by their first units.
 
     Neighbours in one of the `orders` are likely to share a block. If the search over all units would take long,
     portions of the first order are searched one by one.
     """
     if count <= MOST_EXACT:
-        return exactly(range(count), cost)
+        return find_best_partition(range(count), cost)
     size = count if count <= MOST_SEARCHED else PORTION
     portions = [orders[0][start : start + size] for start in range(0, count, size)]
-    blocks = [block for portion in portions for block in by_search(portion, cost, orders)]
+    blocks = [block for portion in portions for block in search_partition(portion, cost, orders)]
     return sorted(blocks, key=lambda block: block & -block)
 
 
-def exactly(units: Sequence[int], cost: Cost) -> list[int]:
+def find_best_partition(units: Sequence[int], cost: Cost) -> list[int]:
     """Return the best of all partitions.
 
     The lowest remaining unit is in some block, and the other units are a smaller problem.
@@ -62,20 +62,23 @@ def exactly(units: Sequence[int], cost: Cost) -> list[int]:
     return blocks
 
 
-def by_search(units: Sequence[int], cost: Cost, orders: Sequence[Sequence[int]]) -> list[int]:
+def search_partition(units: Sequence[int], cost: Cost, orders: Sequence[Sequence[int]]) -> list[int]:
     """Return the best partition of a search from several starts.
 
     The starts are a greedy merge and the best cuts of each order into runs.
     """
     unit_set = set(units)
-    starts = [_greedy(sorted(units), cost), *(_runs([i for i in order if i in unit_set], cost) for order in orders)]
-    starts.sort(key=lambda blocks: _total(blocks, cost))
+    starts = [
+        _merge_greedily(sorted(units), cost),
+        *(_cut_into_runs([i for i in order if i in unit_set], cost) for order in orders),
+    ]
+    starts.sort(key=lambda blocks: _total_cost(blocks, cost))
     exchange = Exchange(cost)
-    partitions = [_improved(start, cost, exchange) for start in starts[:MOST_STARTS]]
-    return _polished(min(partitions, key=lambda blocks: _total(blocks, cost)), cost)
+    partitions = [_improve(start, cost, exchange) for start in starts[:MOST_STARTS]]
+    return _polish(min(partitions, key=lambda blocks: _total_cost(blocks, cost)), cost)
 
 
-def _polished(start: Sequence[int], cost: Cost) -> list[int]:
+def _polish(start: Sequence[int], cost: Cost) -> list[int]:
     """Repartition a few neighbouring blocks optimally, in several orders, up to a limit."""
     blocks, searched, changed = list(start), set[int](), True
     while changed:
@@ -83,19 +86,19 @@ def _polished(start: Sequence[int], cost: Cost) -> list[int]:
         for order in (cost, lambda block: cost(block) / block.bit_count(), lambda block: block & -block):
             ring = sorted(blocks, key=order)
             for i in range(len(ring)):
-                window = _window(ring[i:] + ring[:i])
+                window = _choose_window(ring[i:] + ring[:i])
                 old = [block for block in blocks if block & window]
                 if window in searched or len(searched) == MOST_WINDOWS or sum(old) != window:
                     continue
                 searched.add(window)
-                better = exactly([unit.bit_length() - 1 for unit in _units(window)], cost)
+                better = find_best_partition([unit.bit_length() - 1 for unit in _split_units(window)], cost)
                 if sum(map(cost, better)) < sum(map(cost, old)) * LESS:
                     blocks = [block for block in blocks if not block & window] + better
                     changed = True
     return blocks
 
 
-def _window(blocks: Sequence[int]) -> int:
+def _choose_window(blocks: Sequence[int]) -> int:
     """Return as many units of the first blocks as can be repartitioned quickly."""
     window = 0
     for block in blocks:
@@ -104,18 +107,18 @@ def _window(blocks: Sequence[int]) -> int:
     return window
 
 
-def _total(blocks: Sequence[int], cost: Cost) -> float:
+def _total_cost(blocks: Sequence[int], cost: Cost) -> float:
     """Return the total cost, without the last digits, in which equal sums may differ."""
     return float(f"{sum(map(cost, blocks)):.9g}")
 
 
-def _greedy(units: Sequence[int], cost: Cost) -> list[int]:
+def _merge_greedily(units: Sequence[int], cost: Cost) -> list[int]:
     """Merge the two blocks with the largest saving, as long as any merge saves."""
     blocks = [1 << i for i in units]
 
-    def compute_saving(one: int, other: int) -> float:
-        separate_cost = cost(one) + cost(other)
-        return separate_cost - cost(one | other) if cost(one | other) < separate_cost * LESS else 0.0
+    def compute_saving(first: int, second: int) -> float:
+        separate_cost = cost(first) + cost(second)
+        return separate_cost - cost(first | second) if cost(first | second) < separate_cost * LESS else 0.0
 
     pairs = [(first, second) for i, second in enumerate(blocks) for first in blocks[:i]]
     savings = {pair: amount for pair in pairs if (amount := compute_saving(*pair))}
@@ -129,7 +132,7 @@ def _greedy(units: Sequence[int], cost: Cost) -> list[int]:
     return blocks
 
 
-def _runs(order: Sequence[int], cost: Cost) -> list[int]:
+def _cut_into_runs(order: Sequence[int], cost: Cost) -> list[int]:
     """Return the best cuts of an order into runs of neighbours."""
     best, last_blocks = [0.0], [0]
     for end in range(1, len(order) + 1):
@@ -156,29 +159,29 @@ class Exchange:
 
     def __init__(self, cost: Cost) -> None:
         self.cost = cost
-        self.known: dict[tuple[int, int], tuple[int, ...]] = {}
+        self.cache: dict[tuple[int, int], tuple[int, ...]] = {}
 
-    def __call__(self, one: int, other: int) -> tuple[int, ...]:
+    def __call__(self, first: int, second: int) -> tuple[int, ...]:
         """Return the two new blocks if their total cost is lower, else an empty tuple."""
-        exchange = self.known.get((one, other))
+        exchange = self.cache.get((first, second))
         if exchange is None:
-            exchange = self.known[one, other] = self._best(one, other)
+            exchange = self.cache[first, second] = self._find_best(first, second)
         return exchange
 
-    def _best(self, one: int, other: int) -> tuple[int, ...]:
-        least = (self.cost(one) + (self.cost(other) if other else 0.0)) * LESS
+    def _find_best(self, first: int, second: int) -> tuple[int, ...]:
+        least = (self.cost(first) + (self.cost(second) if second else 0.0)) * LESS
         best: tuple[int, ...] = ()
-        units, other_units = (0, *_units(one)), (0, *_units(other))
+        units, other_units = (0, *_split_units(first)), (0, *_split_units(second))
         for unit in units:
             for other_unit in other_units:
-                new_first, new_second = one ^ unit | other_unit, other ^ other_unit | unit
+                new_first, new_second = first ^ unit | other_unit, second ^ other_unit | unit
                 price = (self.cost(new_first) if new_first else 0.0) + (self.cost(new_second) if new_second else 0.0)
                 if price < least:
                     least, best = price * LESS, (new_first, new_second)
         return best
 
 
-def _units(block: int) -> list[int]:
+def _split_units(block: int) -> list[int]:
     units = []
     while block:
         units.append(block & -block)
@@ -186,7 +189,7 @@ def _units(block: int) -> list[int]:
     return units
 
 
-def _improved(start: Sequence[int], cost: Cost, exchange: Exchange) -> list[int]:
+def _improve(start: Sequence[int], cost: Cost, exchange: Exchange) -> list[int]:
     """Apply the best exchange of every two blocks, then dissolve blocks, until nothing changes."""
     blocks, changed = list(start), True
     while changed:
@@ -201,15 +204,15 @@ def _improved(start: Sequence[int], cost: Cost, exchange: Exchange) -> list[int]
                     break
         for block in () if changed else tuple(blocks):
             for order in (1, -1):
-                if block in blocks and (fewer := _dissolved(blocks, block, cost, order)):
+                if block in blocks and (fewer := _dissolve(blocks, block, cost, order)):
                     blocks, changed = fewer, True
     return blocks
 
 
-def _dissolved(blocks: Sequence[int], gone: int, cost: Cost, order: int) -> list[int] | None:
+def _dissolve(blocks: Sequence[int], target: int, cost: Cost, order: int) -> list[int] | None:
     """Move each unit of one block to the place where it costs least. Return None if that is no better."""
-    remaining, old_cost, price = [block for block in blocks if block != gone], cost(gone), 0.0
-    for unit in _units(gone)[::order]:
+    remaining, old_cost, price = [block for block in blocks if block != target], cost(target), 0.0
+    for unit in _split_units(target)[::order]:
         extra_costs = [cost(block | unit) - cost(block) for block in remaining] + [cost(unit)]
         place = min(range(len(extra_costs)), key=extra_costs.__getitem__)
         remaining[place : place + 1] = [remaining[place] | unit if place < len(remaining) else unit]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from survey_app.authoring.drafts import splice
-from survey_app.authoring.yaml_source import AuthoringError, Plain, content_of
+from survey_app.authoring.yaml_source import AuthoringError, Plain, read_content
 
 BOM = "\ufeff"
 
@@ -19,27 +19,27 @@ class EditError(Exception):
     """An edit that is impossible in this file. The message tells the author what to do."""
 
 
-def at(path: Path) -> Callable[[Any], Any]:
+def make_finder(path: Path) -> Callable[[Any], Any]:
     """Return a function that finds the node at a path, from the root of a text."""
 
     def find(root: Any) -> Any:
         for step in path:
-            root = root.value[step] if isinstance(step, int) else splice.pairs(root)[step][1]
+            root = root.value[step] if isinstance(step, int) else splice.entries_of(root)[step][1]
         return root
 
     return find
 
 
-def put(text: str, find: Callable[[Any], Any], changes: Mapping[str, Plain | None], order: Sequence[str]) -> str:
+def set_values(text: str, find: Callable[[Any], Any], changes: Mapping[str, Plain | None], order: Sequence[str]) -> str:
     """Set keys of the mapping that `find` returns, and return the new text. None as a value removes the key."""
     mapping = find(splice.compose(text))
-    entries = splice.pairs(mapping)
+    entries = splice.entries_of(mapping)
     values = {key: value for key, value in changes.items() if value is not None}
     cuts = [splice.replace_value(text, mapping, key, value) for key, value in values.items() if key in entries]
     new = {key: value for key, value in values.items() if key not in entries}
-    text = splice.apply(text, [*cuts, *splice.insert_entries(text, mapping, new, order)])
+    text = splice.apply_cuts(text, [*cuts, *splice.insert_entries(text, mapping, new, order)])
     for key in (key for key, value in changes.items() if value is None and key in entries):
-        text = splice.apply(text, [splice.drop_entry(text, find(splice.compose(text)), key)])
+        text = splice.apply_cuts(text, [splice.drop_entry(text, find(splice.compose(text)), key)])
     return text
 
 
@@ -57,18 +57,18 @@ def merge(
             text = merge(text, [*path, key], old_value, value, order)
         elif old_value != value:
             changes[key] = value
-    return put(text, at(path), changes, order(path)) if changes else text
+    return set_values(text, make_finder(path), changes, order(path)) if changes else text
 
 
-def finish(source: bytes, text: str, expected: Mapping[str, Plain]) -> bytes:
+def verify_edit(source: bytes, text: str, expected: Mapping[str, Plain]) -> bytes:
     """Return the new file if its content is as expected. Raise EditError if it is not."""
     mark = BOM if source.startswith(BOM.encode()) else ""
     new_source = (mark + text).encode()
     try:
-        read_back: Plain = content_of(new_source).said
+        read_back: Plain = read_content(new_source).data
     except AuthoringError as error:
         read_back = str(error)
-    if _trimmed(read_back) != _trimmed({**expected}):
+    if _trim(read_back) != _trim({**expected}):
         raise EditError(
             "This file is written in a way that the editor cannot change here without touching the rest of it. "
             "Change it in its YAML instead."
@@ -76,10 +76,10 @@ def finish(source: bytes, text: str, expected: Mapping[str, Plain]) -> bytes:
     return new_source
 
 
-def _trimmed(value: Plain) -> Plain:
+def _trim(value: Plain) -> Plain:
     """Return the value without the space around texts, which authoring ignores."""
     if isinstance(value, str):
         return value.strip()
     if isinstance(value, list):
-        return [_trimmed(item) for item in value]
-    return {key: _trimmed(member) for key, member in value.items()}
+        return [_trim(item) for item in value]
+    return {key: _trim(member) for key, member in value.items()}

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from datetime import datetime
 
 from survey_app.authoring.drafts.edits import set_survey
-from survey_app.authoring.timestamps import moment_of
-from survey_app.authoring.yaml_source import Plain, content_of
+from survey_app.authoring.timestamps import parse_timestamp
+from survey_app.authoring.yaml_source import Plain, read_content
 
 DATES = ("opens", "closes", "deletes")
 LONGEST_STEM = 55  # of a slug, so that a number fits behind it
@@ -22,9 +22,9 @@ def duplicate(source: bytes, is_free: Callable[[str], bool], now: datetime) -> t
 
     Raise AuthoringError or EditError if the file cannot be read.
     """
-    data = content_of(source).said
+    data = read_content(source).data
     slug = data.get("slug")
-    new_slug, number = free_slug(slug if isinstance(slug, str) else "survey", is_free)
+    new_slug, number = find_free_slug(slug if isinstance(slug, str) else "survey", is_free)
     changes: dict[str, Plain | None] = {"slug": new_slug}
     title = data.get("title")
     if isinstance(title, str) and title.strip():
@@ -40,9 +40,9 @@ def duplicate(source: bytes, is_free: Callable[[str], bool], now: datetime) -> t
     return set_survey(source, changes), omitted
 
 
-def free_slug(like: str, is_free: Callable[[str], bool]) -> tuple[str, int]:
+def find_free_slug(slug: str, is_free: Callable[[str], bool]) -> tuple[str, int]:
     """Return a free slug and its number: exam-2 for a copy of exam."""
-    stem, number = like[:LONGEST_STEM].rstrip("-") or "survey", 2
+    stem, number = slug[:LONGEST_STEM].rstrip("-") or "survey", 2
     while not is_free(f"{stem}-{number}"):
         number += 1
     return f"{stem}-{number}", number
@@ -50,6 +50,6 @@ def free_slug(like: str, is_free: Callable[[str], bool]) -> tuple[str, int]:
 
 def _has_passed(value: Plain, now: datetime) -> bool:
     try:
-        return moment_of(value) <= now if isinstance(value, str) else False
+        return parse_timestamp(value) <= now if isinstance(value, str) else False
     except ValueError:
         return False  # the editor shows the invalid value

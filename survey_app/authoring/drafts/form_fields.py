@@ -11,14 +11,14 @@ from datetime import UTC, datetime
 
 import candor_client.types
 from candor_client.types import QuestionType, TypeName
-from survey_app.authoring.authored_question import BATTERY, COMMON, DESIGNS, LABELS
+from survey_app.authoring.authored_question import BATTERY, COMMON_KEYS, DESIGNS, LABELS
 from survey_app.authoring.diagnostics import ids_of
 from survey_app.authoring.drafts import sections
 from survey_app.authoring.yaml_source import Content, Plain
 from survey_app.kinds import KINDS
 from survey_app.kinds.question_kind import AuthorValue
 
-Shown = dict[str, str]  # the text of each field
+FieldValues = dict[str, str]  # the text of each field
 Changes = dict[str, Plain | None]
 
 PARAMETERS = {"warner": ("p",), "gamma": ("g",), "forced": ("truth", "yes")}
@@ -49,23 +49,23 @@ def keys_of(kind: str) -> tuple[str, ...]:
     """Return the keys that an author may write in a question of this type, or in another entry among the questions."""
     if kind in sections.KEYS:
         return sections.KEYS[kind]
-    return ("id", "type", "text", *KINDS[kind].author_keys, *COMMON)
+    return ("id", "type", "text", *KINDS[kind].author_keys, *COMMON_KEYS)
 
 
 def _known_keys(kind: str) -> set[str]:
     """Return the keys of a question of this type, including the keys that only a definition has."""
     published = _client_type(kind)
-    return {*published.required, *published.possible, *keys_of(kind)}
+    return {*published.required_keys, *published.optional_keys, *keys_of(kind)}
 
 
 def _client_type(kind: str) -> QuestionType:
     return candor_client.types.type_of(TypeName(kind))
 
 
-def new_question(content: Content, kind: str) -> dict[str, Plain]:
+def make_question(content: Content, kind: str) -> dict[str, Plain]:
     """Return a new question of this type, or a new battery or section, without any content."""
     if kind in sections.KEYS:
-        return sections.new_entry(kind)
+        return sections.make_entry(kind)
     ids = {name for question in content.questions for name in ids_of(question)}
     number = next(i for i in range(1, len(ids) + 2) if f"q{i}" not in ids)
     return {"id": f"q{number}", "type": kind, "text": "", **KINDS[kind].starter}
@@ -79,46 +79,46 @@ def type_of(question: Plain) -> str | None:
     return kind if isinstance(kind, str) and kind in (*KINDS, BATTERY) else None
 
 
-def show_question(question: Mapping[str, Plain]) -> Shown:
+def show_question(question: Mapping[str, Plain]) -> FieldValues:
     """Return the fields of a question's form. Without a known type, they are those of the first type."""
     kind = type_of({**question}) or next(iter(KINDS))
-    fields: Shown = {}
+    fields: FieldValues = {}
     for key in keys_of(kind):
         fields |= FIELDS.get(key, _show_text)(key, question.get(key))
     return {**fields, "type": kind}
 
 
-def show_survey(said: Mapping[str, Plain]) -> Shown:
+def show_survey(data: Mapping[str, Plain]) -> FieldValues:
     """Return the fields of the survey's own form."""
-    fields: Shown = {}
+    fields: FieldValues = {}
     for key in (*SURVEY_TEXTS, *MOMENTS, "accept_weak_privacy", "joint", "invitations"):
-        fields |= FIELDS.get(key, _show_text)(key, said.get(key))
+        fields |= FIELDS.get(key, _show_text)(key, data.get(key))
     return fields
 
 
-def _show_text(key: str, value: Plain | None) -> Shown:
+def _show_text(key: str, value: Plain | None) -> FieldValues:
     return {key: tidy(value)} if isinstance(value, str) else {} if value is not None else {key: ""}
 
 
-def _show_switch(key: str, value: Plain | None) -> Shown:
+def _show_switch(key: str, value: Plain | None) -> FieldValues:
     text = value.strip().lower() if isinstance(value, str) else value
     return {key: "true" if text in TRUE else ""} if not isinstance(text, list | dict) else {}
 
 
-def _show_lines(key: str, value: Plain | None) -> Shown:
+def _show_lines(key: str, value: Plain | None) -> FieldValues:
     lines = words_of([] if value is None or value == "" else value)
     return {} if lines is None else {key: "\n".join(lines)}
 
 
-def _show_moment(key: str, value: Plain | None) -> Shown:
+def _show_moment(key: str, value: Plain | None) -> FieldValues:
     """Return a date and time as browsers show it, in UTC. Return other text unchanged."""
     fields = _show_text(key, value)
-    if fields.get(key) and (moment := _moment(fields[key])):
+    if fields.get(key) and (moment := _parse_minute(fields[key])):
         fields[key] = moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M")
     return fields
 
 
-def _show_design(key: str, value: Plain | None) -> Shown:
+def _show_design(key: str, value: Plain | None) -> FieldValues:
     if value is None or (isinstance(value, str) and value in ("", *DESIGNS)):
         return {"design": value or "", "design_p": "", "design_yes": ""}
     if isinstance(value, dict) and len(value) == 1:
@@ -132,7 +132,7 @@ def _show_design(key: str, value: Plain | None) -> Shown:
     return {}
 
 
-def _show_condition(key: str, value: Plain | None) -> Shown:
+def _show_condition(key: str, value: Plain | None) -> FieldValues:
     if value is None:
         return {"show_if": "", "show_if_is": "", "show_if_of": ""}
     if isinstance(value, dict) and set(value) <= {"question", "is"}:
@@ -145,17 +145,17 @@ def _show_condition(key: str, value: Plain | None) -> Shown:
 def parents_of(content: Content, place: int) -> dict[str, str]:
     """Return the earlier questions that a condition can refer to, by their ids: those with a list of answers."""
     entries = [
-        entry for entry in content.questions[:place] if isinstance(entry, dict) and _can_be_named(type_of(entry))
+        entry for entry in content.questions[:place] if isinstance(entry, dict) and _has_answers_to_name(type_of(entry))
     ]
     return {name: text for entry in entries for name, text in sections.texts_of(entry).items()}
 
 
-def _can_be_named(kind: str | None) -> bool:
+def _has_answers_to_name(kind: str | None) -> bool:
     """Return whether a condition can name answers to an entry of this type."""
     return kind is not None and (kind in sections.KEYS or _client_type(kind).has_labels)
 
 
-def _show_invitations(key: str, value: Plain | None) -> Shown:
+def _show_invitations(key: str, value: Plain | None) -> FieldValues:
     """Return the fields for invitations: none, all at once, or in two phases.
 
     Return no fields if the file names another issuer.
@@ -169,21 +169,21 @@ def _show_invitations(key: str, value: Plain | None) -> Shown:
     return {}
 
 
-def _show_joint(key: str, value: Plain | None) -> Shown:
+def _show_joint(key: str, value: Plain | None) -> FieldValues:
     groups = [words_of(group) for group in value] if isinstance(value, list) else []
     if value is not None and (not isinstance(value, list) or None in groups):
         return {}
     return {"joint": "\n".join(", ".join(group or ()) for group in groups)}
 
 
-Show = Callable[[str, Plain | None], Shown]
-SHOW_VALUE: dict[AuthorValue, Show] = {
+ShowField = Callable[[str, Plain | None], FieldValues]
+SHOW_VALUE: dict[AuthorValue, ShowField] = {
     AuthorValue.TEXT: _show_text,
     AuthorValue.LIST: _show_lines,
     AuthorValue.SWITCH: _show_switch,
     AuthorValue.DESIGN: _show_design,
 }
-FIELDS: dict[str, Show] = {
+FIELDS: dict[str, ShowField] = {
     **{key: SHOW_VALUE[value] for key, value in OWN_KEYS.items()},
     **dict.fromkeys(SWITCHES, _show_switch),
     **dict.fromkeys(MOMENTS, _show_moment),
@@ -203,73 +203,75 @@ def answers_of(content: Content, parent: str) -> list[str]:
     return words_of(next((question[key] for key in LABELS if key in question), [])) or []
 
 
-def survey_changes(said: Mapping[str, Plain], sent: Mapping[str, str]) -> Changes:
+def survey_changes(data: Mapping[str, Plain], form: Mapping[str, str]) -> Changes:
     """Return the changes that a survey's form makes."""
-    fields = show_survey(said)
-    if tag := tidy(sent.get("language_tag", "")):  # one that the list does not have
-        sent = {**sent, "language": tag}
+    fields = show_survey(data)
+    if tag := tidy(form.get("language_tag", "")):  # one that the list does not have
+        form = {**form, "language": tag}
     changes: Changes = {}
     for key in (*SURVEY_TEXTS, *MOMENTS, "accept_weak_privacy", "joint"):
-        if key not in sent or key not in fields or (new := tidy(sent[key])) == fields[key]:
+        if key not in form or key not in fields or (new := tidy(form[key])) == fields[key]:
             continue
         if not new:
             changes[key] = "" if key in SURVEY_REQUIRED else None
         elif key in MOMENTS:
-            changes[key] = _picked(new)
+            changes[key] = _to_utc(new)
         elif key == "joint":
             changes[key] = [re.split(r"[,\s]+", line.strip(", ")) for line in new.split("\n") if line.strip(", ")]
         else:
             changes[key] = new
     invitation_fields = {
-        key: tidy(sent.get(key, fields[key])) for key in ("invitations", "invitations_from") if key in fields
+        key: tidy(form.get(key, fields[key])) for key in ("invitations", "invitations_from") if key in fields
     }
     if any(invitation_fields[key] != fields[key] for key in invitation_fields):
-        changes["invitations"] = _invitations(**invitation_fields)
+        changes["invitations"] = _make_invitations(**invitation_fields)
     return changes
 
 
-def is_stray(said: Mapping[str, Plain], sent: Mapping[str, str]) -> bool:
+def has_stray_start(data: Mapping[str, Plain], form: Mapping[str, str]) -> bool:
     """Return whether a form has a start for a second phase, but no second phase."""
-    start = tidy(sent.get("invitations_from", ""))
-    return start not in ("", show_survey(said).get("invitations_from")) and sent.get("invitations") != "phases"
+    start = tidy(form.get("invitations_from", ""))
+    return start not in ("", show_survey(data).get("invitations_from")) and form.get("invitations") != "phases"
 
 
-def _invitations(invitations: str, invitations_from: str) -> Plain | None:
+def _make_invitations(invitations: str, invitations_from: str) -> Plain | None:
     if invitations == "phases":
-        return {"from": _picked(invitations_from)}
+        return {"from": _to_utc(invitations_from)}
     return "true" if invitations else None
 
 
-def _picked(moment: str) -> str:
+def _to_utc(moment: str) -> str:
     """Return a date and time from a browser as a timestamp in UTC. Return other text unchanged."""
     return f"{moment}Z" if re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?", moment) else moment
 
 
-def question_changes(question: Mapping[str, Plain], sent: Mapping[str, str]) -> tuple[Changes, dict[str, str]]:
+def question_changes(question: Mapping[str, Plain], form: Mapping[str, str]) -> tuple[Changes, dict[str, str]]:
     """Return the changes that a question's form makes, and the keys to rename before that."""
     fields = show_question(question)
-    form_values = {key: _lines(text) if key in (*LISTS, "show_if_is") else tidy(text) for key, text in sent.items()}
+    form_values = {
+        key: _tidy_lines(text) if key in (*LISTS, "show_if_is") else tidy(text) for key, text in form.items()
+    }
     differences = {key: new for key, new in form_values.items() if key in fields and new != fields[key]}
-    required = sections.NEEDED.get(fields["type"]) or {"id", "text", *KINDS[fields["type"]].starter}
+    required = sections.REQUIRED_KEYS.get(fields["type"]) or {"id", "text", *KINDS[fields["type"]].starter}
     changes: Changes = {}
     for key, new in differences.items():
         if key in LISTS:
             lines: list[Plain] = [*new.split("\n")] if new else []
             changes[key] = lines if lines or key in required else None
         elif key == "statements":
-            changes[key] = sections.statements_of(new.split("\n"))
+            changes[key] = sections.parse_statements(new.split("\n"))
         elif key not in ("type", *DESIGN, *CONDITION):
             changes[key] = new or ("" if key in required and key in question else None)
-    for parts, make in ((DESIGN, _design), (CONDITION, _condition)):
+    for parts, make in ((DESIGN, _make_design), (CONDITION, _make_condition)):
         if any(part in differences for part in parts):
             changes[parts[0]] = make([form_values.get(part, fields[part]) for part in parts])
     kind = differences.get("type", fields["type"])
     if kind not in KINDS or (kind == fields["type"] and type_of({**question})):
         return changes, {}
-    return _another_type(question, kind, changes)
+    return _change_type(question, kind, changes)
 
 
-def _another_type(question: Mapping[str, Plain], kind: str, changes: Changes) -> tuple[Changes, dict[str, str]]:
+def _change_type(question: Mapping[str, Plain], kind: str, changes: Changes) -> tuple[Changes, dict[str, str]]:
     """Change the type of a question, and return the changes with the keys to rename.
 
     The labels stay, under the key of the new type. Keys that the new type does not have are removed.
@@ -285,14 +287,14 @@ def _another_type(question: Mapping[str, Plain], kind: str, changes: Changes) ->
     return {key: value for key, value in changes.items() if value is not None or key in present_keys}, renames
 
 
-def _design(parts: Sequence[str]) -> Plain | None:
+def _make_design(parts: Sequence[str]) -> Plain | None:
     name, first, second = parts
     if name == "forced":
         return {"forced": {"truth": first, "yes": second}}
     return {name: first} if name in PARAMETERS else name or None
 
 
-def _condition(parts: Sequence[str]) -> Plain | None:
+def _make_condition(parts: Sequence[str]) -> Plain | None:
     """Return a condition, or None if no question was chosen.
 
     Labels that were chosen for another question are dropped.
@@ -308,7 +310,7 @@ def tidy(text: str) -> str:
     return "\n".join(lines).strip("\n")
 
 
-def _lines(text: str) -> str:
+def _tidy_lines(text: str) -> str:
     return "\n".join(line for line in tidy(text).split("\n") if line)
 
 
@@ -320,7 +322,7 @@ def words_of(value: Plain) -> list[str] | None:
     return words if len(words) == len(value) else None
 
 
-def _moment(text: str) -> datetime | None:
+def _parse_minute(text: str) -> datetime | None:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

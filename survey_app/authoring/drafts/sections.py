@@ -8,17 +8,17 @@ import re
 
 from survey_app.authoring.authored_question import BATTERY
 from survey_app.authoring.diagnostics import ids_of
-from survey_app.authoring.entries import OF_BATTERY
+from survey_app.authoring.entries import OPTIONAL_BATTERY_KEYS
 from survey_app.authoring.yaml_source import Plain
 
 SECTION = "section"
-KEYS = {SECTION: ("section", "text"), BATTERY: ("type", "text", "points", "statements", *OF_BATTERY)}
-NEEDED = {SECTION: {"section"}, BATTERY: {"text", "points", "statements"}}
+KEYS = {SECTION: ("section", "text"), BATTERY: ("type", "text", "points", "statements", *OPTIONAL_BATTERY_KEYS)}
+REQUIRED_KEYS = {SECTION: {"section"}, BATTERY: {"text", "points", "statements"}}
 STATEMENT = re.compile(r"([a-z0-9][a-z0-9_-]{0,62}):\s*(.*)")
 MOST_WORDS = 4  # of a statement, in its id
 
 
-def new_entry(kind: str) -> dict[str, Plain]:
+def make_entry(kind: str) -> dict[str, Plain]:
     """Return a new section or battery without any content."""
     return {"section": ""} if kind == SECTION else {"type": kind, "text": "", "points": [], "statements": {}}
 
@@ -45,7 +45,7 @@ def show_statements(key: str, value: Plain | None) -> dict[str, str]:
     return {key: "\n".join(f"{name}: {' '.join(str(text).split())}" for name, text in value.items())}
 
 
-def statements_of(lines: list[str]) -> dict[str, Plain]:
+def parse_statements(lines: list[str]) -> dict[str, Plain]:
     """Return the statements in these lines, by distinct ids."""
     statements: dict[str, Plain] = {}
     for line in filter(None, lines):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ruamel.yaml import YAML
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
-from survey_app.authoring.drafts.yaml_text import after_colon, entry, inline, item_line
+from survey_app.authoring.drafts.yaml_text import format_after_colon, format_entry, format_inline, format_item_line
 from survey_app.authoring.yaml_source import Plain
 
 Node = Any  # ruamel's nodes are not typed
@@ -38,7 +38,7 @@ def compose(text: str) -> Node:
     return YAML(typ="safe", pure=True).compose(text)
 
 
-def apply(text: str, cuts: Sequence[Cut]) -> str:
+def apply_cuts(text: str, cuts: Sequence[Cut]) -> str:
     """Return the text after changes that do not overlap."""
     parts: list[str] = []
     position = 0
@@ -53,7 +53,7 @@ def newline_of(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def pairs(mapping: Node) -> dict[str, tuple[Node, Node]]:
+def entries_of(mapping: Node) -> dict[str, tuple[Node, Node]]:
     """Return the entries of a mapping node by their keys."""
     return {key.value: (key, value) for key, value in mapping.value}
 
@@ -107,32 +107,32 @@ def next_line(text: str, at: int) -> int:
 
 def replace_value(text: str, mapping: Node, key: str, value: Plain) -> Cut:
     """Replace the value of an existing key."""
-    name, old = pairs(mapping)[key]
+    name, old = entries_of(mapping)[key]
     start, stop = _colon(name, text) if _is_missing(old) else old.start_mark.index, end_of_pair((name, old), text)
     gap = " " if text[start - 1] == ":" else ""
     if mapping.flow_style:
-        return Cut(start, stop, gap + inline(value))
+        return Cut(start, stop, gap + format_inline(value))
     if isinstance(old, SequenceNode) and not old.flow_style and isinstance(value, list) and value and old.value:
         return _replace_items(text, old, value)
     indent, newline = name.start_mark.column, newline_of(text)
-    new_text = after_colon(value, indent, newline)
+    new_text = format_after_colon(value, indent, newline)
     if isinstance(old, ScalarNode) and old.style not in BLOCK and newline not in new_text:
         return Cut(start, stop, new_text[1:] if not gap else new_text)
     colon = _colon(name, text)
     if newline not in new_text:
         return Cut(colon, stop, new_text)
     ending = line_end(text, stop)
-    return Cut(colon, ending, after_colon(value, indent, newline, text[stop:ending].rstrip()))
+    return Cut(colon, ending, format_after_colon(value, indent, newline, text[stop:ending].rstrip()))
 
 
 def _replace_items(text: str, sequence: Node, new: list[Plain]) -> Cut:
     """Replace the items of a block list that differ, but not the equal items at its beginning and end."""
-    old = [plain(node) for node in sequence.value]
+    old = [to_plain(node) for node in sequence.value]
     most = min(len(old), len(new))
     first = next((i for i in range(most) if old[i] != new[i]), most)
     last = next((i for i in range(most - first) if old[-1 - i] != new[-1 - i]), most - first)
     margin, newline = " " * sequence.start_mark.column, newline_of(text)
-    lines = [f"{margin}- {item_line(item)}" for item in new[first : len(new) - last]]
+    lines = [f"{margin}- {format_item_line(item)}" for item in new[first : len(new) - last]]
     if first == len(old) - last:  # lines are only inserted
         if first:
             at = line_end(text, end_of(sequence.value[first - 1], text))
@@ -150,37 +150,37 @@ def _dash(text: str, item: Node) -> int:
     return text.rindex("-", 0, item.start_mark.index)
 
 
-def plain(node: Node) -> Plain:
+def to_plain(node: Node) -> Plain:
     """Return the value of a node."""
     if isinstance(node, MappingNode):
-        return {key.value: plain(value) for key, value in node.value}
+        return {key.value: to_plain(value) for key, value in node.value}
     if isinstance(node, SequenceNode):
-        return [plain(item) for item in node.value]
+        return [to_plain(item) for item in node.value]
     return str(node.value)
 
 
 def insert_entries(text: str, mapping: Node, new: Mapping[str, Plain], order: Sequence[str]) -> list[Cut]:
     """Insert new keys, each after the last existing key that precedes it in `order`, or at the end."""
-    entries, newline = pairs(mapping), newline_of(text)
+    entries, newline = entries_of(mapping), newline_of(text)
     cuts: list[Cut] = []
     for key in sorted(new, key=lambda key: order.index(key) if key in order else len(order)):
         preceding = [name for name in order[: order.index(key)] if name in entries] if key in order else []
         neighbour = entries[preceding[-1] if preceding else next(reversed(entries))] if entries else None
         if mapping.flow_style:
             at = end_of_pair(neighbour, text) if neighbour is not None else mapping.start_mark.index + 1
-            entry_text = inline({key: new[key]})[1:-1]
+            entry_text = format_inline({key: new[key]})[1:-1]
             comma = ", " if neighbour is not None or cuts else ""
             cuts.append(Cut(at, at, comma + entry_text))
         else:
             at = line_end(text, end_of_pair(neighbour, text)) if neighbour else len(text)
             indent = mapping.value[0][0].start_mark.column
-            cuts.append(Cut(at, at, newline + " " * indent + entry(key, new[key], indent, newline)))
+            cuts.append(Cut(at, at, newline + " " * indent + format_entry(key, new[key], indent, newline)))
     return cuts
 
 
 def drop_entry(text: str, mapping: Node, key: str) -> Cut:
     """Remove a key with its value and the comment on its line."""
-    names = list(pairs(mapping))
+    names = list(entries_of(mapping))
     index = names.index(key)
     name, stop = mapping.value[index][0], end_of_pair(mapping.value[index], text)
     next_start = mapping.value[index + 1][0].start_mark.index if index + 1 < len(names) else None
@@ -197,11 +197,11 @@ def drop_entry(text: str, mapping: Node, key: str) -> Cut:
 
 def rename_key(text: str, mapping: Node, old: str, new: str) -> Cut:
     """Replace a key, and leave its value."""
-    name = pairs(mapping)[old][0]
+    name = entries_of(mapping)[old][0]
     return Cut(name.start_mark.index, name.end_mark.index, new)
 
 
-def chunks(text: str, sequence: Node) -> list[Span]:
+def item_spans(text: str, sequence: Node) -> list[Span]:
     """Return the range of each item: in a block list whole lines, with the comments directly above it."""
     if sequence.flow_style:
         return [Span(item.start_mark.index, end_of(item, text)) for item in sequence.value]
@@ -227,9 +227,9 @@ def _comments_above(text: str, start: int, floor: int) -> int:
 
 def reorder(text: str, sequence: Node, order: Sequence[int]) -> str:
     """Return the text with the items in another order. The text between two items stays in its place."""
-    spans = chunks(text, sequence)
+    spans = item_spans(text, sequence)
     cuts = [Cut(*spans[i], text[slice(*spans[j])]) for i, j in enumerate(order) if i != j]
-    return apply(text, cuts)
+    return apply_cuts(text, cuts)
 
 
 def insert_item(text: str, sequence: Node, after: int, write: Callable[[int], str], flow: Callable[[], str]) -> str:
@@ -237,17 +237,17 @@ def insert_item(text: str, sequence: Node, after: int, write: Callable[[int], st
 
     `write` formats it for a block list with dashes in a column, `flow` for a list in brackets.
     """
-    place = chunks(text, sequence)[after]
+    place = item_spans(text, sequence)[after]
     item_text = f", {flow()}" if sequence.flow_style else newline_of(text) + write(sequence.start_mark.column)
-    return apply(text, [Cut(place.stop, place.stop, item_text)])
+    return apply_cuts(text, [Cut(place.stop, place.stop, item_text)])
 
 
 def delete_item(text: str, sequence: Node, place: int) -> str:
     """Return the text without one item. It must not be the only one."""
-    spans = chunks(text, sequence)
+    spans = item_spans(text, sequence)
     start, stop = spans[place]
     if sequence.flow_style:
         start, stop = (spans[place - 1].stop, stop) if place else (start, spans[1].start)
     else:
         stop = next_line(text, stop)
-    return apply(text, [Cut(start, stop, "")])
+    return apply_cuts(text, [Cut(start, stop, "")])

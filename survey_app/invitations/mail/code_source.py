@@ -9,42 +9,42 @@ from typing import Any, Protocol, assert_never
 import candor_client
 from candor_client import Survey, transport
 from candor_client.address import Address
-from candor_client.errors import Refused
-from survey_app.invitations.codes import invite, invited
+from candor_client.errors import ServerRefusal
+from survey_app.invitations.codes import invitation_status, invite
 from survey_app.invitations.mail.recipients import ListError
-from survey_app.store import Published, State, TicketFile, now, too_late
+from survey_app.store import PublishedSurvey, State, TicketFile, now, ticket_refusal
 
-AT_ONCE = 10_000  # codes in one reply
+CODES_PER_REQUEST = 10_000  # codes in one reply
 LARGEST_REPLY = 100_000_000  # a million hashes
 
 
-class Inviting(Protocol):
+class CodeSource(Protocol):
     """A source of codes for one survey."""
 
     survey: Survey
 
-    def make(self, count: int) -> list[str]:
+    def make_codes(self, count: int) -> list[str]:
         """Return so many new codes."""
 
-    def not_taken(self) -> set[str]:
+    def unused_hashes(self) -> set[str]:
         """Return the hashes of unused codes, in hexadecimal."""
 
 
-class Here:
+class LocalCodeSource:
     """The database on this machine."""
 
-    def __init__(self, published: Published, file: TicketFile) -> None:
+    def __init__(self, published: PublishedSurvey, file: TicketFile) -> None:
         self.survey, self._file = published.survey, file
-        check(self.survey, published.state)
+        check_invitable(self.survey, published.state)
 
-    def make(self, count: int) -> list[str]:
+    def make_codes(self, count: int) -> list[str]:
         return invite(self._file, self.survey.slug, count)
 
-    def not_taken(self) -> set[str]:
-        return set(invited(self._file, self.survey.digest).not_taken)
+    def unused_hashes(self) -> set[str]:
+        return set(invitation_status(self._file, self.survey.digest).not_taken)
 
 
-class There:
+class RemoteCodeSource:
     """The API of a server, used with the token of an account that may invite."""
 
     def __init__(self, server: str, slug: str, token: str) -> None:
@@ -52,21 +52,21 @@ class There:
         self._url = f"{Address.parse(address).api}/invitations"
         self._headers = {"Authorization": f"Bearer {token}"}
         self.survey = candor_client.fetch(address)
-        check(self.survey, State.OPEN)
-        self._state = self._ask()
-        check(self.survey, State(str(self._state["state"])))
+        check_invitable(self.survey, State.OPEN)
+        self._state = self._fetch_state()
+        check_invitable(self.survey, State(str(self._state["state"])))
 
-    def make(self, count: int) -> list[str]:
+    def make_codes(self, count: int) -> list[str]:
         codes: list[str] = []
         while len(codes) < count:
-            body = json.dumps({"count": min(AT_ONCE, count - len(codes))}).encode()
+            body = json.dumps({"count": min(CODES_PER_REQUEST, count - len(codes))}).encode()
             # no retry: a lost response leaves codes that nobody has, and a retry would leave more
             codes += transport.post(
                 self._url, body, self._codes, headers=self._headers, attempts=1, pause=lambda _: None
             )
         return codes
 
-    def not_taken(self) -> set[str]:
+    def unused_hashes(self) -> set[str]:
         return set(self._state["not_taken"])
 
     def _codes(self, reply: Any) -> list[str] | None:
@@ -74,10 +74,10 @@ class There:
             raise ListError("a new version was published just now; start again")
         return list(reply["codes"])
 
-    def _ask(self) -> dict[str, Any]:
+    def _fetch_state(self) -> dict[str, Any]:
         try:
             state: dict[str, Any] = json.loads(transport.get(self._url, headers=self._headers, most=LARGEST_REPLY))
-        except Refused as error:
+        except ServerRefusal as error:
             if error.status == 404:
                 raise ListError(f"the server has no invitations for {self.survey.slug}, or is older") from None
             raise
@@ -86,14 +86,14 @@ class There:
         return state
 
 
-def check(survey: Survey, state: State) -> None:
+def check_invitable(survey: Survey, state: State) -> None:
     """Raise ListError if nobody can be invited to a survey from here."""
     slug, tickets = survey.slug, survey.tickets
     if tickets is None:
         raise ListError(f"anybody may answer {slug}: there is one link for all, and no invitation to send")
     if tickets.issuer:
         raise ListError(f"{tickets.issuer} invites to {slug}, by candor issuer invite")
-    if refusal := too_late(survey, now()):
+    if refusal := ticket_refusal(survey, now()):
         raise ListError(refusal)
     match state:
         case State.READY:

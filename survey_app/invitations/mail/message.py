@@ -13,9 +13,9 @@ from email.policy import SMTP
 from email.utils import format_datetime, make_msgid, parseaddr
 
 from candor_client.definition import Survey
-from candor_client.display import in_language
-from survey_app.authoring.timestamps import spelled
-from survey_app.invitations.mail.recipients import ListError, Person, on_one_line, plain
+from candor_client.display import translate_survey
+from survey_app.authoring.timestamps import format_timestamp
+from survey_app.invitations.mail.recipients import ListError, Person, is_single_line, normalize_address
 from survey_app.languages import Words
 from survey_app.store import now
 
@@ -34,7 +34,7 @@ class Letter:
     title: str
     hello: tuple[str, str]  # with a name and without
 
-    def to(self, person: Person) -> EmailMessage:
+    def compose_for(self, person: Person) -> EmailMessage:
         """Return the message to one person."""
         user, _, host = person.email.rpartition("@")
         message = EmailMessage(policy=SMTP.clone(utf8=not user.isascii()))
@@ -49,7 +49,7 @@ class Letter:
         return message
 
 
-def letter(survey: Survey, sender: str, *, remind: bool, subject: str = "", template: str = "") -> Letter:
+def compose_letter(survey: Survey, sender: str, *, remind: bool, subject: str = "", template: str = "") -> Letter:
     """Return the letter of a survey: the default text in its language, or a custom template.
 
     Raise ListError if the subject, the template or the sender is invalid.
@@ -57,9 +57,9 @@ def letter(survey: Survey, sender: str, *, remind: bool, subject: str = "", temp
     words = Words(survey.language)
     kind = "reminder" if remind else "invitation"
     subject = subject or words(f"mail.{kind}_subject", title=survey.title)
-    if not on_one_line(subject) or len(subject) > LONGEST_SUBJECT:
+    if not is_single_line(subject) or len(subject) > LONGEST_SUBJECT:
         raise ListError(f"a subject has at most {LONGEST_SUBJECT} characters on one line: --subject")
-    text = _checked(template) if template else _own_words(survey, words, kind)
+    text = _check_template(template) if template else _default_text(survey, words, kind)
     hello = (words.section("mail")["hello"], words("mail.hello_nobody"))
     return Letter(_sender(sender), fill(subject, {"title": survey.title}), text, survey.title, hello)
 
@@ -69,19 +69,19 @@ def fill(text: str, values: Mapping[str, str]) -> str:
     return BLANK.sub(lambda match: values.get(match[1], match[0]), text)
 
 
-def by_hand(survey: Survey, tag: str, link: str) -> str:
+def compose_invitation(survey: Survey, tag: str, link: str) -> str:
     """Return the text of the invitation in one of a survey's languages, for sending it by other means."""
-    translation, words = in_language(survey, tag), Words(tag)
+    translation, words = translate_survey(survey, tag), Words(tag)
     values = {"hello": words("mail.hello_nobody"), "link": link, "title": translation.title}
-    return fill(_own_words(translation, words, "invitation"), values)
+    return fill(_default_text(translation, words, "invitation"), values)
 
 
-def _own_words(survey: Survey, words: Words, kind: str) -> str:
+def _default_text(survey: Survey, words: Words, kind: str) -> str:
     parts = ["{hello}", words.section("mail")[kind], "{link}"]
     if survey.tickets:
         parts.append(words("mail.yours"))
     if survey.tickets and survey.tickets.opens:
-        parts.append(words("mail.phases", moment=spelled(survey.tickets.opens)))
+        parts.append(words("mail.phases", moment=format_timestamp(survey.tickets.opens)))
     parts.append(words("mail.noise"))
     if survey.tickets:
         parts += [words("mail.ticket"), words("mail.used")]
@@ -90,7 +90,7 @@ def _own_words(survey: Survey, words: Words, kind: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _checked(template: str) -> str:
+def _check_template(template: str) -> str:
     unknown = sorted({name for name in BLANK.findall(template)} - set(BLANKS))
     if unknown:
         raise ListError(f"the template has {{{unknown[0]}}}; it may have {{name}}, {{link}} and {{title}}")
@@ -102,8 +102,8 @@ def _checked(template: str) -> str:
 def _sender(text: str) -> Address:
     name, email = parseaddr(text)
     try:
-        user, _, host = plain(email).rpartition("@")
-        if not on_one_line(text) or not user.isascii():
+        user, _, host = normalize_address(email).rpartition("@")
+        if not is_single_line(text) or not user.isascii():
             raise ValueError(text)
         return Address(name, user, host)
     except ValueError:

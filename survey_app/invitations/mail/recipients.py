@@ -36,14 +36,14 @@ class Person(NamedTuple):
         return self.email.casefold()
 
 
-class People(NamedTuple):
+class RecipientList(NamedTuple):
     """The people on a list, each once and in the order of the list, and one sentence for each skipped duplicate."""
 
-    everybody: list[Person]
-    left_out: list[str]
+    people: list[Person]
+    duplicates: list[str]
 
 
-def read(data: bytes) -> People:
+def read_recipients(data: bytes) -> RecipientList:
     """Return the people on a list. Raise ListError with all its faults."""
     rows = _rows(data)
     everybody: dict[str, tuple[int, Person]] = {}
@@ -55,7 +55,7 @@ def read(data: bytes) -> People:
         if fault := _fault(name, email):
             faults.append(f"line {line}: {fault}")
             continue
-        person = Person(name, plain(email), link)
+        person = Person(name, normalize_address(email), link)
         if person.key in everybody:
             first_line = everybody[person.key][0]
             left_out.append(f"line {line}: {email} stands on line {first_line} already, and gets one message")
@@ -65,7 +65,7 @@ def read(data: bytes) -> People:
         raise ListError("\n".join(faults))
     if not everybody:
         raise ListError("there is nobody on this list")
-    return People([person for _, person in everybody.values()], left_out)
+    return RecipientList([person for _, person in everybody.values()], left_out)
 
 
 def _rows(data: bytes) -> Iterator[tuple[int, dict[str, str]]]:
@@ -92,21 +92,21 @@ def _rows(data: bytes) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def _fault(name: str, email: str) -> str | None:
-    if not on_one_line(name) or len(name) > LONGEST_NAME:
+    if not is_single_line(name) or len(name) > LONGEST_NAME:
         return f"a name has at most {LONGEST_NAME} characters, on one line"
     try:
-        plain(email)
+        normalize_address(email)
     except ValueError:
         return f"{email!r} is not an address, such as ada@example.org" if email else "the address is missing"
     return None
 
 
-def on_one_line(text: str) -> bool:
+def is_single_line(text: str) -> bool:
     """Return whether a text has no line break or control character; text after one could become a header."""
     return not any(unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") for letter in text)
 
 
-def plain(email: str) -> str:
+def normalize_address(email: str) -> str:
     """Return an address with its host in the form of the network (IDNA). Raise ValueError if it is no address."""
     local, _, host = email.rpartition("@")
     if not LOCAL.fullmatch(local) or not local.isprintable() or ".." in f".{local}.":

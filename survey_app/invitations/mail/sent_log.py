@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from survey_app.authoring.timestamps import moment_of
-from survey_app.invitations.codes import as_cell
+from survey_app.authoring.timestamps import parse_timestamp
+from survey_app.invitations.codes import escape_cell
 from survey_app.invitations.mail.recipients import ListError, Person
 
 COLUMNS = ("name", "email", "link", "invited", "reminded")
@@ -26,7 +26,7 @@ SENDING = "sending"
 
 
 @dataclass
-class Sent:
+class SentLine:
     """One line: a person with their link, and the states of the two messages: empty, SENDING or the moment."""
 
     person: Person
@@ -34,30 +34,32 @@ class Sent:
     reminded: str = ""
 
     @property
-    def unsure(self) -> bool:
+    def is_unsure(self) -> bool:
         """Whether it is unknown if a message was delivered."""
         return SENDING in (self.invited, self.reminded)
 
     @property
     def last(self) -> datetime | None:
         """The moment of the last message to this person, or None."""
-        return max((moment_of(at) for at in (self.invited, self.reminded) if at not in ("", SENDING)), default=None)
+        return max(
+            (parse_timestamp(at) for at in (self.invited, self.reminded) if at not in ("", SENDING)), default=None
+        )
 
 
-def beside(listed: Path, slug: str) -> Path:
+def log_path(list_path: Path, slug: str) -> Path:
     """Return the path of the log for a list and a survey."""
-    return listed.with_name(f"{listed.stem}.{slug}.sent.csv")
+    return list_path.with_name(f"{list_path.stem}.{slug}.sent.csv")
 
 
-class Kept:
+class SentLog:
     """The log, as it is on disk."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.lines = self._read()
+        self.lines = self._read_lines()
         self._places: dict[tuple[str, str], int] = {}
 
-    def _read(self) -> dict[str, Sent]:
+    def _read_lines(self) -> dict[str, SentLine]:
         try:
             text = self.path.read_bytes().decode("utf-8-sig")
         except FileNotFoundError:
@@ -74,10 +76,10 @@ class Kept:
                 if state not in ("", SENDING):
                     _check(state, f"{self.path}, line {rows.line_num}")
             person = Person(name, email, link)
-            lines[person.key] = Sent(person, *states)
+            lines[person.key] = SentLine(person, *states)
         return lines
 
-    def write(self, lines: Sequence[Sent]) -> None:
+    def write(self, lines: Sequence[SentLine]) -> None:
         """Replace the table by these lines, readable by its owner only; on return it is on disk."""
         self.lines = {line.person.key: line for line in lines}
         self._places = {}
@@ -85,7 +87,9 @@ class Kept:
         for line in lines:
             text = io.StringIO()
             person = line.person
-            csv.writer(text, lineterminator="").writerow([as_cell(person.name), as_cell(person.email), person.link])
+            csv.writer(text, lineterminator="").writerow(
+                [escape_cell(person.name), escape_cell(person.email), person.link]
+            )
             content += text.getvalue().encode()
             for column in ("invited", "reminded"):
                 self._places[person.key, column] = len(content) + 1
@@ -103,12 +107,12 @@ class Kept:
         os.fsync(folder)
         os.close(folder)
 
-    def mark(self, line: Sent, what: str, state: str) -> None:
+    def mark(self, line: SentLine, column: str, state: str) -> None:
         """Record the state of a message in its column, `invited` or `reminded`; on return it is on disk."""
-        setattr(line, what, state)
+        setattr(line, column, state)
         handle = os.open(self.path, os.O_WRONLY)
         try:
-            os.pwrite(handle, f"{state:{WIDTH}}".encode(), self._places[line.person.key, what])
+            os.pwrite(handle, f"{state:{WIDTH}}".encode(), self._places[line.person.key, column])
             os.fsync(handle)
         finally:
             os.close(handle)
@@ -116,6 +120,6 @@ class Kept:
 
 def _check(state: str, place: str) -> None:
     try:
-        moment_of(state)
+        parse_timestamp(state)
     except ValueError:
         raise ListError(f"{place}: {state!r} is no moment; it says when a message was sent") from None

@@ -19,15 +19,15 @@ TIMEOUT = 60.0
 BUSY = 421  # the server closes the connection, whatever the command was
 
 
-class PostError(Exception):
+class SmtpError(Exception):
     """The server cannot be used, or no longer; no message is lost."""
 
 
-class NotTaken(Exception):
+class MessageRefused(Exception):
     """The server refused this message, or never got its text."""
 
 
-class Unknown(Exception):
+class DeliveryUnknown(Exception):
     """The connection was lost during the message, which may have been accepted."""
 
 
@@ -42,12 +42,12 @@ class Server:
     password: str = ""
 
 
-class Post:
+class SmtpConnection:
     """A connection that is opened when needed, and opened again after a loss."""
 
     def __init__(self, server: Server, sender: str) -> None:
         if server.security == "none" and server.user and not is_local(server.host):
-            raise PostError("a password is not sent unencrypted to another machine: --security starttls or tls")
+            raise SmtpError("a password is not sent unencrypted to another machine: --security starttls or tls")
         self._server, self._sender = server, sender
         self._smtp: smtplib.SMTP | None = None
 
@@ -71,20 +71,20 @@ class Post:
                 smtp.login(server.user, server.password)
         except smtplib.SMTPAuthenticationError as error:
             self.close()
-            raise PostError(f"{place} does not let {server.user} in: {_said(error.smtp_error)}") from None
+            raise SmtpError(f"{place} does not let {server.user} in: {_reply_text(error.smtp_error)}") from None
         except smtplib.SMTPNotSupportedError as error:
             self.close()
             hint = " (--security tls, or none on this machine)" if server.security == "starttls" else ""
-            raise PostError(f"{place} cannot do that: {error}{hint}") from None
+            raise SmtpError(f"{place} cannot do that: {error}{hint}") from None
         except (OSError, smtplib.SMTPException, ssl.SSLError) as error:
             self.close()
             reason = getattr(error, "strerror", None) or error
-            raise PostError(
+            raise SmtpError(
                 f"there is no SMTP server to talk to at {place}: {reason}; look at --smtp and --security"
             ) from None
         return smtp
 
-    def deliver(self, message: EmailMessage, address: str, about_to: Callable[[], None]) -> None:
+    def deliver(self, message: EmailMessage, address: str, before_text: Callable[[], None]) -> None:
         """Send a message; call `before_text` right before its text, after which its outcome may be unknown.
 
         Raise MessageRefused, DeliveryUnknown or SmtpError if the server does not accept it.
@@ -92,34 +92,34 @@ class Post:
         smtp = self.connect()
         plain = address.isascii()
         if not plain and not smtp.has_extn("smtputf8"):
-            raise NotTaken("the SMTP server takes no addresses beyond ASCII")
+            raise MessageRefused("the SMTP server takes no addresses beyond ASCII")
         try:
             options = [] if plain else ["SMTPUTF8", "BODY=8BITMIME"]
             code, response = smtp.mail(self._sender, options)
             if code != 250:
-                self._refused(code)
-                raise PostError(f"the SMTP server takes nothing from {self._sender}: {code} {_said(response)}")
+                self._reset(code)
+                raise SmtpError(f"the SMTP server takes nothing from {self._sender}: {code} {_reply_text(response)}")
             code, response = smtp.rcpt(address)
             if code not in (250, 251):
-                self._refused(code)
-                raise NotTaken(f"{code} {_said(response)}")
+                self._reset(code)
+                raise MessageRefused(f"{code} {_reply_text(response)}")
         except (OSError, smtplib.SMTPException) as error:
             self.close()
-            raise NotTaken(f"the connection was lost before the message: {error}") from None
-        about_to()
+            raise MessageRefused(f"the connection was lost before the message: {error}") from None
+        before_text()
         try:
             code, response = smtp.data(message.as_bytes())
         except smtplib.SMTPDataError as error:  # the server refused the text
-            self._refused(error.smtp_code)
-            raise NotTaken(f"{error.smtp_code} {_said(error.smtp_error)}") from None
+            self._reset(error.smtp_code)
+            raise MessageRefused(f"{error.smtp_code} {_reply_text(error.smtp_error)}") from None
         except (OSError, smtplib.SMTPException) as error:
             self.close()
-            raise Unknown(str(error)) from None
+            raise DeliveryUnknown(str(error)) from None
         if code != 250:
-            self._refused(code)
-            raise NotTaken(f"{code} {_said(response)}")
+            self._reset(code)
+            raise MessageRefused(f"{code} {_reply_text(response)}")
 
-    def _refused(self, code: int) -> None:
+    def _reset(self, code: int) -> None:
         if code == BUSY:
             self.close()
         elif self._smtp is not None:
@@ -135,6 +135,6 @@ class Post:
             smtp.close()
 
 
-def _said(reply: bytes | str) -> str:
+def _reply_text(reply: bytes | str) -> str:
     text = reply.decode("utf-8", "replace") if isinstance(reply, bytes) else reply
     return "".join(letter if letter.isprintable() else " " for letter in text[:300])

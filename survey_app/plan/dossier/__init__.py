@@ -10,61 +10,72 @@ from collections.abc import Iterator
 
 from candor_client.definition import Survey
 from candor_client.description import explain
-from candor_client.display import parted
+from candor_client.display import group_by_section
 from candor_client.question import Question
 from survey_app.authoring import ADVISED_TOTAL, is_weak
-from survey_app.channels.posterior import SUSPICION, SUSPICIONS, raised, suspected, together, total
+from survey_app.channels.posterior import (
+    SUSPICION,
+    SUSPICIONS,
+    find_dependent_questions,
+    posterior_chance,
+    prior_chance,
+    total_epsilon,
+)
 from survey_app.kinds import kind_of
 from survey_app.languages import numbers
 from survey_app.languages.markup import Block, Bullets, Heading, Mono, Paragraph, Table
-from survey_app.plan.dossier.expected_results import precision, registration
+from survey_app.plan.dossier.expected_results import describe_precision, describe_registration
 from survey_app.plan.dossier.subject import Subject
-from survey_app.plan.dossier.transmission import WORDS, invitations, leaving
+from survey_app.plan.dossier.transmission import WORDS, describe_invitations, describe_transmission
 from survey_app.results.bit_meanings import field_name
-from survey_app.results.codebook import translated
-from survey_app.results.denominators import condition
+from survey_app.results.codebook import list_translations
+from survey_app.results.denominators import describe_condition
 from survey_app.store.steps import STEP
 
-MOST_SHOWN = 8  # options that a table lists
+MOST_OPTIONS = 8  # options that a table lists
 UNKNOWN = "not decided yet"
-INVITED = "people with an invitation, once each"
+INVITED_RESPONDENTS = "people with an invitation, once each"
 
 
-def dossier(subject: Subject, respondents: int) -> list[Block]:
+def build_dossier(subject: Subject, respondents: int) -> list[Block]:
     """Return the whole dossier of a subject, planned for this number of respondents."""
     survey = subject.survey
     return [
         Heading(1, f"{survey.title}: what this survey asks, and what it can learn"),
-        *_summary(subject),
+        *_summarize(subject),
         Heading(2, "What is asked"),
-        *_asked(survey),
+        *_list_questions(survey),
         Heading(2, "What people agree to"),
         Paragraph(survey.consent or "No consent text is written yet; the author's file takes one under consent."),
         *([Heading(2, "What people read at the end")] if survey.thanks or survey.completion else []),
-        *_end(survey),
+        *_quote_closing_text(survey),
         Heading(2, "What leaves the device"),
-        *leaving(subject),
-        *([Heading(2, WORDS("privacy.tickets_heading")), *invitations(subject)] if subject.invited else []),
+        *describe_transmission(subject),
+        *(
+            [Heading(2, WORDS("privacy.tickets_heading")), *describe_invitations(subject)]
+            if subject.is_by_invitation
+            else []
+        ),
         Heading(2, "How much a report can tell"),
-        *_odds(survey),
+        *_explain_odds(survey),
         Heading(2, "Who could learn what"),
-        *_who(subject),
+        *_list_parties(subject),
         Heading(2, "What is kept, and for how long"),
-        *_kept(subject),
+        *_describe_retention(subject),
         Heading(2, WORDS("privacy.withdraw_heading")),
         Paragraph(
             "Nothing can be withdrawn once it is sent, because nothing says whose it is. Respondents read this before"
             f" they answer: “{WORDS('privacy.withdraw')}”"
         ),
         Heading(2, "What so many respondents will show"),
-        *precision(subject, respondents),
+        *describe_precision(subject, respondents),
         Heading(2, "Pre-registration"),
-        *registration(subject),
-        *translated(survey),
+        *describe_registration(subject),
+        *list_translations(survey),
     ]
 
 
-def _summary(subject: Subject) -> Iterator[Block]:
+def _summarize(subject: Subject) -> Iterator[Block]:
     survey = subject.survey
     if survey.description:
         yield Paragraph(survey.description)
@@ -77,17 +88,17 @@ def _summary(subject: Subject) -> Iterator[Block]:
     yield Table(
         ["", ""],
         [
-            *_named(subject),
-            ("Who may answer", INVITED if subject.invited else "anybody with the link"),
+            *_identify_subject(subject),
+            ("Who may answer", INVITED_RESPONDENTS if subject.is_by_invitation else "anybody with the link"),
             ("Contact", survey.contact or UNKNOWN),
             ("Questions", str(len(survey.questions))),
             ("A device answers", asks),
-            ("ε of all that a person sends", numbers.epsilon(total(survey))),
+            ("ε of all that a person sends", numbers.format_epsilon(total_epsilon(survey))),
         ],
     )
 
 
-def _named(subject: Subject) -> Iterator[tuple[str, str]]:
+def _identify_subject(subject: Subject) -> Iterator[tuple[str, str]]:
     """Yield rows that identify the subject: a survey with its digest, or a study with its groups.
 
     The digests of groups are at the end of the document.
@@ -95,23 +106,23 @@ def _named(subject: Subject) -> Iterator[tuple[str, str]]:
     survey = subject.survey
     if subject.groups:
         yield "Study", Mono(survey.study)
-        sized = [f"{group.label} ({numbers.count(group.size)} people)" for group in subject.groups if group.size]
+        sized = [f"{group.label} ({numbers.format_count(group.size)} people)" for group in subject.groups if group.size]
         yield "Groups, with a link each", ", ".join(sized or [group.label for group in subject.groups])
-        yield "Digests of their definitions", subject.digests[0] if subject.keyless else "under Pre-registration"
+        yield "Digests of their definitions", subject.digests[0] if subject.is_keyless else "under Pre-registration"
         return
     yield "Survey", Mono(survey.slug)
-    yield "Digest of its definition", subject.digests[0] if subject.keyless else Mono(survey.digest)
+    yield "Digest of its definition", subject.digests[0] if subject.is_keyless else Mono(survey.digest)
     if survey.study:
         yield "Study, group", f"{survey.study}, {survey.group}"
 
 
-def _asked(survey: Survey) -> Iterator[Block]:
-    for section, questions in parted(survey):
+def _list_questions(survey: Survey) -> Iterator[Block]:
+    for section, questions in group_by_section(survey):
         if section:
             yield Heading(3, section.title)
             if section.text:
                 yield Paragraph(section.text)
-        yield Table(["id", "question", "answers"], [_row(survey, question) for question in questions])
+        yield Table(["id", "question", "answers"], [_format_question(survey, question) for question in questions])
     if survey.translations:
         languages = ", ".join(translation.language for translation in survey.translations)
         yield Paragraph(
@@ -120,16 +131,16 @@ def _asked(survey: Survey) -> Iterator[Block]:
         )
 
 
-def _row(survey: Survey, question: Question) -> list[str]:
+def _format_question(survey: Survey, question: Question) -> list[str]:
     kind = kind_of(question)
-    parts = [part for part in (kind.codebook_name, kind.listed_answers(question, MOST_SHOWN)) if part]
+    parts = [part for part in (kind.codebook_name, kind.describe_answers(question, MOST_OPTIONS)) if part]
     parts += ["in an order that each device draws"] if question.shuffle else []
     parts += ["may be left out"] if question.optional and not question.show_if else []
-    shown_if = condition(survey, question)
+    shown_if = describe_condition(survey, question)
     return [Mono(question.id), question.text, "; ".join([*parts, *([shown_if] if shown_if else [])])]
 
 
-def _end(survey: Survey) -> Iterator[Block]:
+def _quote_closing_text(survey: Survey) -> Iterator[Block]:
     """Yield the text that respondents read after their report is stored."""
     if survey.thanks:
         yield Paragraph(survey.thanks)
@@ -141,40 +152,48 @@ def _end(survey: Survey) -> Iterator[Block]:
         )
 
 
-def _odds(survey: Survey) -> Iterator[Block]:
-    loss = total(survey)
+def _explain_odds(survey: Survey) -> Iterator[Block]:
+    loss = total_epsilon(survey)
     yield Paragraph(
-        f"All that a person sends has ε = {numbers.epsilon(loss)}: it multiplies the odds of any suspicion about them"
-        f" by at most {numbers.times(loss)}, whatever else somebody knows. In numbers:"
+        f"All that a person sends has ε = {numbers.format_epsilon(loss)}: it multiplies the odds of any "
+        "suspicion about them"
+        f" by at most {numbers.format_odds_factor(loss)}, whatever else somebody knows. In numbers:"
     )
-    rows = [[numbers.chance(suspected(prior)), numbers.chance(raised(prior, loss))] for prior in SUSPICIONS]
+    rows = [
+        [numbers.format_chance(prior_chance(prior)), numbers.format_chance(posterior_chance(prior, loss))]
+        for prior in SUSPICIONS
+    ]
     yield Table(["somebody thought the chance was", "the report could raise it to at most"], rows)
     if is_weak(loss):
         yield Paragraph(f"Authors are advised to stay at ε = {ADVISED_TOTAL} or below; this survey asks for more.")
     rows = [
         [
             Mono(field_name(field)),
-            numbers.epsilon(field.mechanism.epsilon),
-            numbers.chance(raised(SUSPICION, field.mechanism.epsilon)),
+            numbers.format_epsilon(field.mechanism.epsilon),
+            numbers.format_chance(posterior_chance(SUSPICION, field.mechanism.epsilon)),
             explain(field),
         ]
         for field in survey.fields
     ]
     yield Table(["part", "ε", f"1 in {SUSPICION} can become at most", "what the device does"], rows)
-    for tree in together(survey):
+    for tree in find_dependent_questions(survey):
         ids = ", ".join(question.id for question in tree.questions)
         yield Paragraph(
             f"{ids} depend on one another, so what is sent of one speaks of the others too: about each of them ε ="
-            f" {numbers.epsilon(tree.epsilon)} together, and 1 in {SUSPICION} can become at most"
-            f" {numbers.chance(raised(SUSPICION, tree.epsilon))}."
+            f" {numbers.format_epsilon(tree.epsilon)} together, and 1 in {SUSPICION} can become at most"
+            f" {numbers.format_chance(posterior_chance(SUSPICION, tree.epsilon))}."
         )
 
 
-def _when_shown(subject: Subject) -> str:
-    return "from its closing date on, and nothing before" if subject.invited else f"in steps of at least {STEP} reports"
+def _format_release(subject: Subject) -> str:
+    return (
+        "from its closing date on, and nothing before"
+        if subject.is_by_invitation
+        else f"in steps of at least {STEP} reports"
+    )
 
 
-def _who(subject: Subject) -> Iterator[Block]:
+def _list_parties(subject: Subject) -> Iterator[Block]:
     issuer_row = [
         subject.issuer or "Whoever runs the server, as the one who invites",
         "hashes of the codes in invitations, and which of them have taken a ticket",
@@ -185,7 +204,7 @@ def _who(subject: Subject) -> Iterator[Block]:
         [
             [
                 "Researchers, and whoever sees the results",
-                f"estimates and counts, {_when_shown(subject)}; exported noisy bits, in no order",
+                f"estimates and counts, {_format_release(subject)}; exported noisy bits, in no order",
                 "answers, names, times, addresses, or which report is whose",
             ],
             [
@@ -193,7 +212,7 @@ def _who(subject: Subject) -> Iterator[Block]:
                 "the noisy bits; while a report arrives they could see from where and when",
                 "answers: the noise was added before. The software keeps no time, address or order",
             ],
-            *([issuer_row] if subject.invited else []),
+            *([issuer_row] if subject.is_by_invitation else []),
             [
                 "The network",
                 "that a device visited the survey's server; over https no content",
@@ -208,33 +227,33 @@ def _who(subject: Subject) -> Iterator[Block]:
         ],
     )
     yield Paragraph("In the words that respondents read on the survey's privacy page. What is not stored:")
-    yield Bullets(_section("unstored_", invited=subject.invited))
+    yield Bullets(_quote_privacy_page("unstored_", invited=subject.is_by_invitation))
     yield Paragraph("What is not protected:")
-    yield Bullets(_section("unprotected_"))
+    yield Bullets(_quote_privacy_page("unprotected_"))
 
 
-def _section(prefix: str, *, invited: bool = False) -> list[str]:
+def _quote_privacy_page(prefix: str, *, invited: bool = False) -> list[str]:
     """Return the sentences of the privacy page whose keys have this prefix; about invitations only if `invited`."""
     excluded = (f"{prefix}heading", *(() if invited else (f"{prefix}invitation",)))
     section = WORDS.section("privacy").items()
     return [text for key, text in section if key.startswith(prefix) and key not in excluded and "{" not in text]
 
 
-def _kept(subject: Subject) -> Iterator[Block]:
+def _describe_retention(subject: Subject) -> Iterator[Block]:
     terms = subject.terms
     yield Paragraph(
         "Of a report the server keeps one row: the survey, the random number and the noisy bits. There is no time, no"
         " address and no order in it. Rows stay until the owner deletes the survey, which deletes all its versions and"
         " reports."
     )
-    if subject.invited:
+    if subject.is_by_invitation:
         yield Paragraph(
             "Apart from that, of an invitation: the hash of its code, and whether it has got its ticket. When the"
             " survey closes, the private key and the hashes of what was signed are destroyed."
         )
     dates = [(name, getattr(terms, name, None)) for name in ("opens", "closes", "max_reports", "deletes")]
     rows = [[name.replace("_", " "), str(value)] for name, value in dates if value]
-    if subject.invited and not getattr(terms, "closes", None):
+    if subject.is_by_invitation and not getattr(terms, "closes", None):
         rows.append(["closes", "28 days after it opens; it can only be moved later"])
     rows.append(["results", "public" if terms.public else "private: for the owner alone"])
     yield Table(["term, which the owner may change", "as planned"], rows)

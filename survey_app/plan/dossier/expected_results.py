@@ -5,28 +5,29 @@ from collections.abc import Iterator, Sequence
 from survey_app.languages import numbers
 from survey_app.languages.markup import Block, Code, Mono, Paragraph, Table
 from survey_app.plan.dossier.subject import Subject
-from survey_app.plan.forecast import Forecast, enough, forecasts
+from survey_app.plan.forecast import Forecast, find_sufficient_respondents, forecast_survey
 from survey_app.plan.study_plan import StudyPlan, plan_groups
 from survey_app.plan.target import Settings
-from survey_app.results.bit_meanings import field_name, integers
+from survey_app.results.bit_meanings import field_name, format_integers
 
 MARGIN = 0.05  # for which the dossier gives the number of respondents
 
 
-def precision(subject: Subject, respondents: int) -> Iterator[Block]:
+def describe_precision(subject: Subject, respondents: int) -> Iterator[Block]:
     """Yield the margins at this number of respondents, and the respondents for a margin of MARGIN."""
     settings = Settings(respondents=respondents, margin=MARGIN)
-    lines = forecasts(subject.survey, settings)
-    study = plan_groups(subject, settings, enough(lines))
+    lines = forecast_survey(subject.survey, settings)
+    study = plan_groups(subject, settings, find_sufficient_respondents(lines))
     group_note = f" of all {len(subject.groups)} groups" if study else ""
     yield Paragraph(
-        f"Planned for {numbers.count(respondents)} respondents{group_note}, with {numbers.percent(settings.confidence)}"
+        f"Planned for {numbers.format_count(respondents)} respondents{group_note}, with "
+        f"{numbers.format_percent(settings.confidence)}"
         " confidence, about a large population of which they are a random sample. Noise and sampling are both in these"
         " margins."
     )
-    part = numbers.percent(MARGIN)
+    part = numbers.format_percent(MARGIN)
     if study:
-        yield from _groups(study, lines, part)
+        yield from _describe_groups(study, lines, part)
         vague = any(
             margin >= line.width / 2
             for group in study.groups
@@ -35,9 +36,12 @@ def precision(subject: Subject, respondents: int) -> Iterator[Block]:
     else:
         yield Table(
             ["question", "a figure such as", "margin", f"respondents for ±{part} of its range"],
-            [[Mono(line.id), line.assumption, _told(line), numbers.respondents(line.respondents)] for line in lines],
+            [
+                [Mono(line.id), line.assumption, _format_margin(line), numbers.format_respondents(line.respondents)]
+                for line in lines
+            ],
         )
-        vague = any(line.says_nothing for line in lines)
+        vague = any(line.is_uninformative for line in lines)
     if vague:
         yield Paragraph(
             "Where a margin says nothing, so many respondents cannot answer the question: it should not be asked, or of"
@@ -45,43 +49,43 @@ def precision(subject: Subject, respondents: int) -> Iterator[Block]:
         )
 
 
-def _told(line: Forecast, other: float | None = None) -> str:
-    margin = line.margin if other is None else other
-    return line.margin_text(other) + (" (says nothing)" if margin >= line.width / 2 else "")
+def _format_margin(line: Forecast, margin: float | None = None) -> str:
+    margin = line.margin if margin is None else margin
+    return line.margin_text(margin) + (" (says nothing)" if margin >= line.width / 2 else "")
 
 
-def _groups(study: StudyPlan, lines: Sequence[Forecast], part: str) -> Iterator[Block]:
+def _describe_groups(study: StudyPlan, lines: Sequence[Forecast], part: str) -> Iterator[Block]:
     yield Table(
         ["group", "people", "weight in the total", "respondents planned"],
         [
             [
                 group.group,
-                "not known" if group.size is None else numbers.count(group.size),
-                "no total" if group.weight is None else numbers.percent(group.weight, 3),
-                numbers.count(group.respondents),
+                "not known" if group.size is None else numbers.format_count(group.size),
+                "no total" if group.weight is None else numbers.format_percent(group.weight, 3),
+                numbers.format_count(group.respondents),
             ]
             for group in study.groups
         ],
     )
-    if len(study.shown) < len(study.groups):
+    if len(study.table_groups) < len(study.groups):
         yield Paragraph("Of many groups, the margins of the smallest and of the largest:")
     head = ["margins", "a figure such as", *(["all groups"] if study.margins else [])]
     rows = [
         [
             Mono(line.id),
             line.assumption,
-            *([_told(line, study.margins[i])] if study.margins else []),
-            *(_told(line, group.margins[i]) for group in study.shown),
-            numbers.respondents(line.respondents),
+            *([_format_margin(line, study.margins[i])] if study.margins else []),
+            *(_format_margin(line, group.margins[i]) for group in study.table_groups),
+            numbers.format_respondents(line.respondents),
         ]
         for i, line in enumerate(lines)
     ]
-    yield Table([*head, *(group.group for group in study.shown), f"respondents of one group for ±{part}"], rows)
-    for sentence in study.needs:
+    yield Table([*head, *(group.group for group in study.table_groups), f"respondents of one group for ±{part}"], rows)
+    for sentence in study.requirements:
         yield Paragraph(f"For all ±{part}, {sentence}.")
 
 
-def registration(subject: Subject) -> Iterator[Block]:
+def describe_registration(subject: Subject) -> Iterator[Block]:
     """Yield the digests, or the time from which they are known, then the parameters and the definition."""
     survey = subject.survey
     explanation = (
@@ -94,7 +98,7 @@ def registration(subject: Subject) -> Iterator[Block]:
         f"Questions, options and parameters are fixed by {source}. {explanation} {digests}; to check"
         f" {'them' if subject.groups else 'it'}, compute SHA-256 of the definition's bytes."
     )
-    if subject.keyless:
+    if subject.is_keyless:
         yield Paragraph(
             "There is no digest yet. The key for tickets is made at publishing and is part of the definition, so the"
             " digest is known only then: publish the survey without opening it (candor survey add --later), and make"
@@ -105,22 +109,23 @@ def registration(subject: Subject) -> Iterator[Block]:
         yield Table(
             ["group", "survey", "digest of its definition"],
             [
-                [group.label, Mono(survey_of_group.slug), _mono(subject, digest)]
+                [group.label, Mono(survey_of_group.slug), _format_digest(subject, digest)]
                 for group, survey_of_group, digest in members
             ],
         )
-    elif not subject.keyless:
+    elif not subject.is_keyless:
         yield Code(f"sha256 {survey.digest}")
     yield Table(
-        ["part", "published integers"], [[Mono(field_name(field)), Mono(integers(field))] for field in survey.fields]
+        ["part", "published integers"],
+        [[Mono(field_name(field)), Mono(format_integers(field))] for field in survey.fields],
     )
     if subject.groups:
-        key = ", and in the key for tickets, of which each has its own" if subject.invited else ""
+        key = ", and in the key for tickets, of which each has its own" if subject.is_by_invitation else ""
         yield Paragraph(f"The definitions differ in slug and group alone{key}. That of {subject.groups[0].label}:")
-    key_note = ", still without its key" if subject.keyless else ""
+    key_note = ", still without its key" if subject.is_keyless else ""
     yield Paragraph(f"The definition, {len(survey.source)} bytes{key_note}, in one line:")
     yield Code(survey.source.decode())
 
 
-def _mono(subject: Subject, digest: str) -> str:
-    return digest if subject.keyless else Mono(digest)
+def _format_digest(subject: Subject, digest: str) -> str:
+    return digest if subject.is_keyless else Mono(digest)

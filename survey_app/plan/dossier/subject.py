@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from candor_client.definition import Survey
-from survey_app.authoring import Built
+from survey_app.authoring import BuiltSurvey
 from survey_app.authoring.groups import Group
 from survey_app.authoring.terms import Terms
 from survey_app.plan.survey_plan import DEFAULT
-from survey_app.store import Published
+from survey_app.store import PublishedSurvey
 
-MADE_LATER = "made at publishing"
+PENDING_DIGEST = "made at publishing"
 
 
 @dataclass(frozen=True)
@@ -26,17 +26,17 @@ class Subject:
     surveys: tuple[Survey, ...]
     terms: Terms
     groups: tuple[Group, ...] = ()
-    keyless: bool = False
-    announced: datetime | None = None  # opening date of keyless surveys with an earlier ticket phase
+    is_keyless: bool = False
+    announced_opening: datetime | None = None  # opening date of keyless surveys with an earlier ticket phase
 
     @classmethod
-    def of_file(cls, built: Built) -> "Subject":
+    def from_file(cls, built: BuiltSurvey) -> "Subject":
         """Return the subject of an author's built file."""
-        opening = built.invitations.begins if built.invitations else None
+        opening = built.invitations.start if built.invitations else None
         return cls(built.surveys, built.terms, built.groups, built.needs_key, opening)
 
     @classmethod
-    def of_published(cls, versions: Sequence[Published]) -> "Subject":
+    def from_published(cls, versions: Sequence[PublishedSurvey]) -> "Subject":
         """Return the subject of a published survey, or of all groups of a study."""
         group_versions = versions if len(versions) > 1 else ()
         groups = tuple(
@@ -62,17 +62,17 @@ class Subject:
     @property
     def digests(self) -> list[str]:
         """The digest of each definition, or PENDING_DIGEST."""
-        return [MADE_LATER if self.keyless else survey.digest for survey in self.surveys]
+        return [PENDING_DIGEST if self.is_keyless else survey.digest for survey in self.surveys]
 
     @property
-    def invited(self) -> bool:
+    def is_by_invitation(self) -> bool:
         """Whether only people with an invitation can answer."""
-        return self.keyless or self.survey.tickets is not None
+        return self.is_keyless or self.survey.tickets is not None
 
     @property
-    def begins(self) -> datetime | None:
+    def collection_start(self) -> datetime | None:
         """The time from which reports are accepted, if there is an earlier ticket phase."""
-        return self.survey.tickets.opens if self.survey.tickets else self.announced
+        return self.survey.tickets.opens if self.survey.tickets else self.announced_opening
 
     @property
     def issuer(self) -> str:
@@ -80,7 +80,7 @@ class Subject:
         return self.survey.tickets.issuer if self.survey.tickets else ""
 
     @property
-    def expected(self) -> int:
+    def expected_respondents(self) -> int:
         """The number of respondents to plan for: the report limit, else the sizes of the groups, else DEFAULT."""
         limit = (self.terms.max_reports or 0) * len(self.surveys)
         return limit or sum(self.sizes or ()) or DEFAULT.respondents or 0

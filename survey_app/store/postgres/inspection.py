@@ -6,10 +6,10 @@ import psycopg
 
 from survey_app.store.postgres.database import WAIT_SECONDS, check_address, first_line, place_of
 from survey_app.store.postgres.schema import VERSION
-from survey_app.store.postgres.server_settings import NAMES, faults
+from survey_app.store.postgres.server_settings import SETTING_NAMES, find_faults
 from survey_app.store.records import StoreError
-from survey_app.store.sql.contents import MARK
-from survey_app.store.sql.survey_rows import RUNNING
+from survey_app.store.sql.contents import COPY_SETTING
+from survey_app.store.sql.survey_rows import SELECT_RUNNING
 
 
 @dataclass(frozen=True)
@@ -22,11 +22,11 @@ class PostgresInspection:
     place: str
     server: str
     version: int
-    usable: bool
-    unfinished: bool
-    untidy_since: str  # a day, or ""
+    is_usable: bool
+    is_unfinished_copy: bool
+    rewrite_failing_since: str  # a day, or ""
     warnings: list[str]
-    running: tuple[bytes, ...]  # the definitions of surveys that are not closed
+    running_definitions: tuple[bytes, ...]  # the definitions of surveys that are not closed
 
 
 def inspect(url: str) -> PostgresInspection:
@@ -39,9 +39,9 @@ def inspect(url: str) -> PostgresInspection:
             settings: dict[str, bytes] = (
                 dict(raw.execute("select name, value from settings").fetchall()) if table and table[0] else {}
             )
-            running = tuple(bytes(row[0]) for row in raw.execute(RUNNING)) if table and table[0] else ()
+            running = tuple(bytes(row[0]) for row in raw.execute(SELECT_RUNNING)) if table and table[0] else ()
             server_settings: dict[str, str] = dict(
-                raw.execute("select name, setting from pg_settings where name = any(%s)", [list(NAMES)])
+                raw.execute("select name, setting from pg_settings where name = any(%s)", [list(SETTING_NAMES)])
             )
             slots = [name for (name,) in raw.execute("select slot_name from pg_replication_slots order by 1")]
             number = raw.info.server_version
@@ -51,5 +51,7 @@ def inspect(url: str) -> PostgresInspection:
     since = bytes(settings.get("untidy_since", b"")).decode()[:10]
     usable = 0 < version <= VERSION or not settings
     server = f"{number // 10_000}.{number % 10_000}"
-    warnings = faults(server_settings, slots)
-    return PostgresInspection(place_of(url), server, version, usable, MARK in settings, since, warnings, running)
+    warnings = find_faults(server_settings, slots)
+    return PostgresInspection(
+        place_of(url), server, version, usable, COPY_SETTING in settings, since, warnings, running
+    )

@@ -37,7 +37,7 @@ create table shares (slug text collate "C" not null, "user" bigint not null, rol
 create table links (hash bytea primary key, slug text collate "C" not null, label text not null,
     made text collate "C" not null);
 """
-ADDED = {  # by version: what it adds to the version before
+MIGRATIONS = {  # by version: what it adds to the version before
     2: f"""
 alter table surveys add column hold integer not null default {Hold.NONE:d};
 alter table tallies add column batched bytea not null default '';
@@ -45,10 +45,10 @@ delete from settings where name = 'untidy_since';
 {HOLD_INVITED.format(" or ".join(f"position(cast('{mark}' as bytea) in definition) > 0" for mark in TICKETS))}
 """,
 }
-REPORTS = "(id bytea primary key, bits bytea not null)"
-KEYED = ("users", "surveys", "drafts", "audit")  # tables whose keys come from a sequence
+REPORT_COLUMNS = "(id bytea primary key, bits bytea not null)"
+SEQUENCE_TABLES = ("users", "surveys", "drafts", "audit")  # tables whose keys come from a sequence
 
 
-def reports(key: int) -> str:
+def reports_table(key: int) -> str:
     """Return the name of the table with the reports of a survey."""
     return f"reports_{int(key)}"

@@ -5,48 +5,50 @@ The store can rewrite its tables, but not the other files of the server. `docs/o
 
 from survey_app.store.postgres.database import Database
 
-NAMES = (
+SETTING_NAMES = (
     "archive_mode", "auto_explain.log_min_duration", "fsync", "full_page_writes", "log_min_duration_sample",
     "log_min_duration_statement", "log_statement", "shared_preload_libraries", "track_commit_timestamp", "wal_level",
     "wal_recycle",
 )  # fmt: skip
 
 
-class Surroundings(Database):
+class ServerSettings(Database):
     """The settings of the PostgreSQL server that an operator should check before people answer."""
 
     def warnings(self) -> list[str]:
         """Return one sentence for each unsafe setting; settings that this account may not read are skipped."""
-        settings = dict(self._all("select name, setting from pg_settings where name = any(?)", list(NAMES)))
-        slots = self._all("select slot_name from pg_replication_slots order by slot_name")
-        return faults(settings, [name for (name,) in slots])
+        settings = dict(
+            self._fetch_all("select name, setting from pg_settings where name = any(?)", list(SETTING_NAMES))
+        )
+        slots = self._fetch_all("select slot_name from pg_replication_slots order by slot_name")
+        return find_faults(settings, [name for (name,) in slots])
 
 
-def faults(said: dict[str, str], slots: list[str]) -> list[str]:
+def find_faults(settings: dict[str, str], slots: list[str]) -> list[str]:
     """Return one sentence for each fault of these settings and replication slots."""
 
     def is_on(name: str) -> bool:
-        return said.get(name, "off") not in ("off", "none", "-1")
+        return settings.get(name, "off") not in ("off", "none", "-1")
 
     texts = []
     if is_on("archive_mode"):
         texts.append("archive_mode is on: archived WAL keeps every report in the order of arrival")
     if slots:
         texts.append(f"there are replication slots ({', '.join(slots)}): their WAL keeps the order of arrival")
-    if said.get("wal_level") == "logical":
+    if settings.get("wal_level") == "logical":
         texts.append("wal_level is logical: it is there to hand every report on in the order of arrival; set replica")
     if is_on("wal_recycle"):
         texts.append("wal_recycle is on: old WAL stays on disk, with the order of arrival, until it is overwritten")
     if is_on("track_commit_timestamp"):
         texts.append("track_commit_timestamp is on: PostgreSQL keeps the moment of every commit")
-    if said.get("log_statement") in ("mod", "all"):
-        texts.append(f"log_statement is {said['log_statement']}: the log keeps when reports came")
+    if settings.get("log_statement") in ("mod", "all"):
+        texts.append(f"log_statement is {settings['log_statement']}: the log keeps when reports came")
     for name in ("log_min_duration_statement", "log_min_duration_sample", "auto_explain.log_min_duration"):
         if is_on(name):
-            texts.append(f"{name} is {said[name]}: the log keeps statements with their moments")
-    if "pg_stat_statements" in said.get("shared_preload_libraries", ""):
+            texts.append(f"{name} is {settings[name]}: the log keeps statements with their moments")
+    if "pg_stat_statements" in settings.get("shared_preload_libraries", ""):
         texts.append("pg_stat_statements is loaded: see that it keeps no values of statements")
     for name in ("fsync", "full_page_writes"):
-        if said.get(name) == "off":
+        if settings.get(name) == "off":
             texts.append(f"{name} is off: what was acknowledged may be lost when the machine fails")
     return texts

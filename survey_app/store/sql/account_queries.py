@@ -27,22 +27,22 @@ class Accounts(Base):
                 "insert into users (name, password, admin, disabled, stamp) values (?, ?, ?, 0, ?)",
                 (name, password, int(first), secrets.token_hex(8)),
             )
-        user = self.user_named(name)
+        user = self.user_by_name(name)
         if user is None:
             raise StoreError(f"the account {name!r} is gone")
         return user
 
     def user(self, key: int) -> User | None:
         """Return the account with this key, or None."""
-        return _user(self._one(f"{SELECT_USER} where key = ?", key))
+        return _user(self._fetch_one(f"{SELECT_USER} where key = ?", key))
 
-    def user_named(self, name: str) -> User | None:
+    def user_by_name(self, name: str) -> User | None:
         """Return the account with this name, or None."""
-        return _user(self._one(f"{SELECT_USER} where name = ?", name))
+        return _user(self._fetch_one(f"{SELECT_USER} where name = ?", name))
 
     def users(self) -> list[User]:
         """Return all accounts."""
-        return [user for row in self._all(f"{SELECT_USER} order by key") if (user := _user(row))]
+        return [user for row in self._fetch_all(f"{SELECT_USER} order by key") if (user := _user(row))]
 
     def set_password(self, user: User, password: str, *, keep_tokens: bool = False) -> None:
         """Change the hash of a password and end the sessions of its account.
@@ -90,7 +90,7 @@ class Accounts(Base):
 
     def tokens(self, user: User) -> list[Token]:
         """Return the tokens of an account, the oldest first."""
-        rows = self._all('select hash, made from tokens where "user" = ? order by made, hash', user.key)
+        rows = self._fetch_all('select hash, made from tokens where "user" = ? order by made, hash', user.key)
         return [Token(token_id(bytes(row[0])), date.fromisoformat(row[1])) for row in rows]
 
     def revoke_token(self, user: User, token: str) -> bool:
@@ -103,7 +103,7 @@ class Accounts(Base):
 
     def user_of_token(self, token_hash: bytes) -> User | None:
         """Return the account that a token belongs to, or None if it is disabled or there is none."""
-        row = self._one(
+        row = self._fetch_one(
             f'{SELECT_USER} where disabled = 0 and key = (select "user" from tokens where hash = ?)', token_hash
         )
         return _user(row)

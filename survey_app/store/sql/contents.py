@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
-from survey_app.store.records import Published, StoreError
+from survey_app.store.records import PublishedSurvey, StoreError
 from survey_app.store.sql.dialect import Base, Connection
-from survey_app.store.tally_row import Row as Tallied
+from survey_app.store.tally_row import TallyRow as Tallied
 from survey_app.store.tally_row import hidden_ids
 
 CHUNK = 5_000  # rows at a time
-MARK = "copying"
+COPY_SETTING = "copying"
 
 
 class Table(NamedTuple):
@@ -46,23 +46,23 @@ class Contents(Base):
     """The methods of a store that read and write whole tables."""
 
     @abstractmethod
-    def frozen(self) -> AbstractContextManager[Connection]:
+    def read_transaction(self) -> AbstractContextManager[Connection]:
         """Open a transaction that reads everything as of one moment."""
 
     @abstractmethod
     def _tallies(self, connection: Connection, after: int, count: int) -> list[Row]: ...
 
     @abstractmethod
-    def _put_tallies(self, connection: Connection, rows: Sequence[Row]) -> None: ...
+    def _insert_tallies(self, connection: Connection, rows: Sequence[Row]) -> None: ...
 
     @abstractmethod
     def _reports(self, connection: Connection, survey: int, after: bytes, count: int) -> list[tuple[bytes, bytes]]: ...
 
     @abstractmethod
-    def _put_reports(self, connection: Connection, survey: int, rows: Sequence[tuple[bytes, bytes]]) -> None: ...
+    def _insert_reports(self, connection: Connection, survey: int, rows: Sequence[tuple[bytes, bytes]]) -> None: ...
 
     @abstractmethod
-    def _make_room(self, connection: Connection, surveys: Sequence[int]) -> None:
+    def _prepare_reports(self, connection: Connection, surveys: Sequence[int]) -> None:
         """Prepare storage for the reports of these surveys, and of no others.
 
         New keys continue after the largest.
@@ -94,9 +94,9 @@ class Contents(Base):
             yield reports
             after = reports[-1][0]
 
-    def some_shown(self, published: Published, after: bytes, count: int) -> list[tuple[bytes, bytes]]:
+    def visible_reports(self, published: PublishedSurvey, after: bytes, count: int) -> list[tuple[bytes, bytes]]:
         """Return ids and bits of up to `count` reports that are not pending, with the next ids after `after`."""
-        with self.frozen() as connection:
+        with self.read_transaction() as connection:
             tallies = self._tallies(connection, published.key - 1, 1)
             if not tallies or tallies[0][0] != published.key:  # deleted in the meantime
                 return []
@@ -109,39 +109,39 @@ class Contents(Base):
 
     # unfinished copies
 
-    def check_whole(self) -> None:
+    def check_complete(self) -> None:
         """Raise StoreError if this store is an unfinished copy."""
-        if self._one("select 1 from settings where name = ?", MARK):
+        if self._fetch_one("select 1 from settings where name = ?", COPY_SETTING):
             raise StoreError("this database is an unfinished copy; run the same candor copy, or restore, once more")
 
     def begin_copy(self, source: bytes) -> None:
         """Mark this store as a copy of another; raise StoreError if it holds other data."""
         with self._transaction() as connection:
-            row = connection.execute("select value from settings where name = ?", (MARK,)).fetchone()
+            row = connection.execute("select value from settings where name = ?", (COPY_SETTING,)).fetchone()
             has_data = any(connection.execute(f"select 1 from {table} limit 1").fetchone() for table in TABLES)
             if bytes(row[0]) != source if row else has_data:
                 raise StoreError("the destination holds something else already; name an empty database")
             if row is None:
-                connection.execute("insert into settings values (?, ?)", (MARK, source))
+                connection.execute("insert into settings values (?, ?)", (COPY_SETTING, source))
             for table in (*TABLES, TALLIES):
                 connection.execute(f"delete from {table}")
 
-    def put(self, table: str, rows: Sequence[Row]) -> None:
+    def insert_rows(self, table: str, rows: Sequence[Row]) -> None:
         """Insert rows into a table that has none of them yet."""
         with self._transaction() as connection:
             if table == TALLIES:
-                self._put_tallies(connection, rows)
+                self._insert_tallies(connection, rows)
                 return
             columns, _ = TABLES[table]
             marks = ", ".join("?" * len(rows[0]))
             connection.executemany(f"insert into {table} ({columns}) values ({marks})", rows)
 
-    def make_room(self, surveys: Sequence[int]) -> None:
+    def prepare_reports(self, surveys: Sequence[int]) -> None:
         """Prepare storage for the reports of these surveys; see `_prepare_reports`."""
         with self._transaction() as connection:
-            self._make_room(connection, surveys)
+            self._prepare_reports(connection, surveys)
 
-    def put_reports(self, survey: int, after: bytes, rows: Sequence[tuple[bytes, bytes]]) -> None:
+    def insert_reports(self, survey: int, after: bytes, rows: Sequence[tuple[bytes, bytes]]) -> None:
         """Insert reports with ids after `after`, unless they exist already.
 
         Raise StoreError if other reports exist in that range of ids.
@@ -153,11 +153,11 @@ class Contents(Base):
             present_bits = dict(present)
             if not present_bits.items() <= dict(rows).items():
                 raise StoreError("the destination has reports that the source has not; name an empty database")
-            self._put_reports(connection, survey, [row for row in rows if row[0] not in present_bits])
+            self._insert_reports(connection, survey, [row for row in rows if row[0] not in present_bits])
 
     def end_copy(self) -> None:
         """Mark the copy as complete, and rewrite the store."""
         with self._transaction() as connection:
-            connection.execute("delete from settings where name = ?", (MARK,))
-            self._mark(connection)
+            connection.execute("delete from settings where name = ?", (COPY_SETTING,))
+            self._mark_for_rewrite(connection)
         self.tidy(now=True)

@@ -33,7 +33,7 @@ class Connection(Protocol):
 class Base(ABC):
     """A database, as the queries see it."""
 
-    HOLDS: ClassVar[str]  # the SQL condition that a definition contains some bytes
+    DEFINITION_CONTAINS: ClassVar[str]  # the SQL condition that a definition contains some bytes
     clock: Callable[[], datetime]
 
     @abstractmethod
@@ -44,17 +44,17 @@ class Base(ABC):
         """
 
     @abstractmethod
-    def _all(self, query: str, *values: Any) -> list[Any]: ...
+    def _fetch_all(self, query: str, *values: Any) -> list[Any]: ...
 
     @abstractmethod
-    def _one(self, query: str, *values: Any) -> Any: ...
+    def _fetch_one(self, query: str, *values: Any) -> Any: ...
 
     @abstractmethod
     def _insert(self, connection: Connection, query: str, values: Sequence[Any]) -> int:
         """Insert a row and return its key."""
 
     @abstractmethod
-    def _begin(self, connection: Connection, key: int, width: int) -> None:
+    def _create_tally(self, connection: Connection, key: int, width: int) -> None:
         """Create the tally of a new survey, and storage for its reports."""
 
     @abstractmethod
@@ -70,7 +70,7 @@ class Base(ABC):
         """Delete the reports and tallies of surveys."""
 
     @abstractmethod
-    def _mark(self, connection: Connection) -> None:
+    def _mark_for_rewrite(self, connection: Connection) -> None:
         """Record that rows deleted in this transaction may remain readable on disk until a rewrite."""
 
     @abstractmethod

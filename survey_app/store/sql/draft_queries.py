@@ -16,7 +16,7 @@ class Log(Base):
         connection: Connection,
         owner: int,
         slug: str,
-        what: str,
+        action: str,
         moment: str | None = None,
         by: int | None = None,
     ) -> None:
@@ -24,19 +24,19 @@ class Log(Base):
 
         The log belongs to the owner; `by` is the account that acted, if it was not the owner.
         """
-        values = (owner, slug, moment or now().isoformat(timespec="seconds"), what)
+        values = (owner, slug, moment or now().isoformat(timespec="seconds"), action)
         event = self._insert(connection, "insert into audit (owner, slug, moment, what) values (?, ?, ?, ?)", values)
         if by is not None and by != owner:
             connection.execute("insert into actors values (?, ?)", (event, by))
 
-    def record(self, owner: int, slug: str, what: str, by: int | None = None) -> None:
+    def record(self, owner: int, slug: str, action: str, by: int | None = None) -> None:
         """Log an action of a researcher; see `_note`."""
         with self._transaction() as connection:
-            self._note(connection, owner, slug, what, by=by)
+            self._note(connection, owner, slug, action, by=by)
 
     def events(self, owner: int, slug: str | None = None) -> list[Event]:
         """Return the logged actions on the surveys of an owner, the newest first."""
-        rows = self._all(
+        rows = self._fetch_all(
             "select slug, moment, what, coalesce(name, '') from audit left join actors on event = audit.key"
             ' left join users on users.key = "user" where owner = ? and (cast(? as text) is null or slug = ?)'
             " order by audit.key desc",
@@ -69,12 +69,12 @@ class Drafts(Base):
 
     def draft(self, owner: int, key: int) -> Draft | None:
         """Return one draft of an owner, or None."""
-        row = self._one("select key, source from drafts where key = ? and owner = ?", key, owner)
+        row = self._fetch_one("select key, source from drafts where key = ? and owner = ?", key, owner)
         return row and Draft(row[0], bytes(row[1]))
 
     def drafts(self, owner: int) -> list[Draft]:
         """Return all drafts of an owner, the oldest first."""
-        rows = self._all("select key, source from drafts where owner = ? order by key", owner)
+        rows = self._fetch_all("select key, source from drafts where owner = ? order by key", owner)
         return [Draft(key, bytes(source)) for key, source in rows]
 
     def delete_draft(self, owner: int, key: int) -> None:

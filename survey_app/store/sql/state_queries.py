@@ -15,41 +15,41 @@ from typing import Any, assert_never
 
 from candor_client.definition import Survey
 from survey_app.authoring.terms import Terms
-from survey_app.store.records import Hold, Published, State, StoreError, Unavailable, too_late
+from survey_app.store.records import Hold, PublishedSurvey, State, StoreError, Unavailable, ticket_refusal
 from survey_app.store.sql.dialect import Connection, total_of
 from survey_app.store.sql.draft_queries import Log
 from survey_app.store.sql.survey_rows import SELECT, moment_text, published_from, terms_values
-from survey_app.store.term_changes import changed, check_change, check_terms, opening_terms
+from survey_app.store.term_changes import check_change, check_terms, describe_changes, opening_terms
 
 RUNNING = "state in ('open', 'paused')"
-SHARED = "public = ?, opens = ?, closes = ?, max_reports = ?, deletes = ?"
-WAITS = f"hold in ({Hold.ALL:d}, {Hold.REST:d})"  # for the date at which results are shown
+SHARED_TERMS = "public = ?, opens = ?, closes = ?, max_reports = ?, deletes = ?"
+AWAITS_DATE = f"hold in ({Hold.ALL:d}, {Hold.REST:d})"  # for the date at which results are shown
 
 
 class States(Log):
     """The changes to a survey after it was published."""
 
-    def set_state(self, published: Published, state: State, *, by: int | None = None) -> None:
+    def set_state(self, published: PublishedSurvey, state: State, *, by: int | None = None) -> None:
         """Open, pause or close a survey, with all groups of its study.
 
         Raise StoreError if its state does not allow the change; a closed survey stays closed.
         """
         slug = published.survey.slug
         with self._transaction() as connection:
-            keys = together(connection, published.key)
-            before = _state(connection, published)
+            keys = study_keys(connection, published.key)
+            before = _read_state(connection, published)
             if before is state:
                 return
             if is_final(connection, published.key):
                 raise StoreError(f"{slug} is closed and stays closed; publish a new version instead")
             if before is State.READY and state is not State.OPEN:
                 raise StoreError(f"{slug} was never opened; open or delete it")
-            if before is State.READY and (refusal := too_late(published.survey, self.clock())):
+            if before is State.READY and (refusal := ticket_refusal(published.survey, self.clock())):
                 raise StoreError(f"{refusal}. Publish a new version with a later from")
             if state is State.CLOSED:
-                self._end(connection, keys)
+                self._close_surveys(connection, keys)
             else:
-                _set(connection, keys, state)
+                _set_state(connection, keys, state)
                 if before is State.READY:
                     row = connection.execute(f"{SELECT} where key = ?", (published.key,)).fetchone()
                     terms = opening_terms(published.survey, published_from(row).terms, self.clock())
@@ -60,12 +60,12 @@ class States(Log):
                     if _is_over(connection, keys, self.clock()):
                         raise StoreError(f"the date at which {slug} closes has passed; set another one first")
                     self._supersede(connection, published.key)
-            self._note(connection, published.owner, slug, _event(state), by=by)
+            self._note(connection, published.owner, slug, _event_text(state), by=by)
         if state is State.PAUSED:
             return
         self.tidy(now=True)
 
-    def set_terms(self, published: Published, terms: Terms, *, by: int | None = None) -> Published:
+    def set_terms(self, published: PublishedSurvey, terms: Terms, *, by: int | None = None) -> PublishedSurvey:
         """Change the terms of a survey, or of all groups of a study; `size` changes for this group only.
 
         A date that has passed, or a quota that is reached, closes the survey at once. Of a closed survey only the
@@ -80,13 +80,15 @@ class States(Log):
             before = published_from(row)
             check_terms(published.survey, terms, self.clock())
             check_change(before, terms, self.clock(), final=is_final(connection, published.key))
-            keys = together(connection, published.key)
+            keys = study_keys(connection, published.key)
             values = terms_values(terms)
-            connection.executemany(f"update surveys set {SHARED} where key = ?", [(*values[:-1], key) for key in keys])
+            connection.executemany(
+                f"update surveys set {SHARED_TERMS} where key = ?", [(*values[:-1], key) for key in keys]
+            )
             connection.execute("update surveys set size = ? where key = ?", (values[-1], published.key))
-            if changes := changed(before.terms, terms):
+            if changes := describe_changes(before.terms, terms):
                 self._note(connection, published.owner, slug, f"terms: {', '.join(changes)}", by=by)
-            closed = self._settle(connection, keys, self.clock())
+            closed = self._close_if_due(connection, keys, self.clock())
             if closed:
                 self._note(connection, published.owner, slug, "closed", by=by)
             row = connection.execute(f"{SELECT} where key = ?", (published.key,)).fetchone()
@@ -100,15 +102,15 @@ class States(Log):
         Return whether there were any.
         """
         moment = moment_text(self.clock())
-        due = f"(({RUNNING} or (state = 'closed' and {WAITS})) and closes <= ?) or deletes <= ?"
-        if not self._one(f"select 1 from surveys where {due} limit 1", moment, moment):
+        due = f"(({RUNNING} or (state = 'closed' and {AWAITS_DATE})) and closes <= ?) or deletes <= ?"
+        if not self._fetch_one(f"select 1 from surveys where {due} limit 1", moment, moment):
             return False
         with self._transaction() as connection:
             query = f"select key, owner, slug, closes from surveys where {RUNNING} and closes <= ?"
             for key, owner, slug, closes in connection.execute(query, (moment,)).fetchall():
                 self._close_by_date(connection, [key], self.clock())
                 self._note(connection, owner, slug, "closed by its date", closes)
-            query = f"select key from surveys where state = 'closed' and {WAITS} and closes <= ?"
+            query = f"select key from surveys where state = 'closed' and {AWAITS_DATE} and closes <= ?"
             self._show_withheld(connection, [row[0] for row in connection.execute(query, (moment,)).fetchall()])
             query = "select owner, slug, study, version, deletes from surveys where deletes <= ?"
             for owner, slug, study, version, deletes in connection.execute(query, (moment,)).fetchall():
@@ -116,21 +118,21 @@ class States(Log):
                     self._note(connection, owner, study or slug, "deleted by its date, with all reports", deletes)
         return True
 
-    def is_final(self, published: Published) -> bool:
+    def is_final(self, published: PublishedSurvey) -> bool:
         """Return whether a version will never accept reports again.
 
         It is closed, replaced by a newer version, or deleted.
         """
         with suppress(Unavailable):
             self.expire()
-        row = self._one("select max(final) from tallies where survey = ?", published.key)
+        row = self._fetch_one("select max(final) from tallies where survey = ?", published.key)
         return bool(row[0] is None or row[0])
 
     def final_digests(self) -> set[str]:
         """Return the digests of all versions that are final."""
         with suppress(Unavailable):
             self.expire()
-        rows = self._all(
+        rows = self._fetch_all(
             "select digest from surveys where exists (select 1 from tallies where survey = key and final = 1)"
         )
         return {row[0] for row in rows}
@@ -145,17 +147,17 @@ class States(Log):
                 self._note(connection, row[0], row[2] or row[1], "deleted, with all versions and reports")
         self.tidy(now=True)
 
-    def _end(self, connection: Connection, keys: Sequence[int]) -> None:
+    def _close_surveys(self, connection: Connection, keys: Sequence[int]) -> None:
         """Close surveys for good, with their last step."""
-        _set(connection, keys, State.CLOSED)
+        _set_state(connection, keys, State.CLOSED)
         self._finish(connection, keys)
-        self._mark(connection)
+        self._mark_for_rewrite(connection)
 
     def _close_by_date(self, connection: Connection, keys: Sequence[int], moment: datetime) -> None:
         """Close surveys whose date has passed, and show the reports that they withheld until that date."""
-        self._end(connection, keys)
+        self._close_surveys(connection, keys)
         marks = ", ".join("?" * len(keys))
-        query = f"select key from surveys where key in ({marks}) and {WAITS} and closes <= ?"
+        query = f"select key from surveys where key in ({marks}) and {AWAITS_DATE} and closes <= ?"
         rows = connection.execute(query, (*keys, moment_text(moment))).fetchall()
         self._show_withheld(connection, [row[0] for row in rows])
 
@@ -179,17 +181,18 @@ class States(Log):
                 case State.READY:
                     self._finish(connection, [old])
                 case State.OPEN | State.PAUSED:
-                    self._end(connection, [old])
+                    self._close_surveys(connection, [old])
                 case State.CLOSED:
                     pass
                 case _:
                     assert_never(before)
             values = (int(Hold.FOREVER), old, moment_text(self.clock()))
             connection.execute(
-                f"update surveys set hold = ? where key = ? and {WAITS} and (closes is null or closes > ?)", values
+                f"update surveys set hold = ? where key = ? and {AWAITS_DATE} and (closes is null or closes > ?)",
+                values,
             )
 
-    def _settle(self, connection: Connection, keys: Sequence[int], moment: datetime) -> bool:
+    def _close_if_due(self, connection: Connection, keys: Sequence[int], moment: datetime) -> bool:
         """Close running surveys whose date has passed or whose quota is reached; return whether any closed."""
         row = connection.execute("select state, max_reports from surveys where key = ?", (keys[0],)).fetchone()
         if row is None or row[0] not in (State.OPEN, State.PAUSED):
@@ -206,7 +209,7 @@ class States(Log):
         where = f"{name[0]} = ? and (cast(? as bigint) is null or version <= ?)"
         values: tuple[Any, ...] = (name[1], version, version)
         keys = [row[0] for row in connection.execute(f"select key from surveys where {where}", values).fetchall()]
-        self._mark(connection)
+        self._mark_for_rewrite(connection)
         self._drop(connection, keys)
         connection.executemany("delete from surveys where key = ?", [(key,) for key in keys])
         if connection.execute(f"select 1 from surveys where {name[0]} = ?", name[1:]).fetchone() is None:
@@ -215,7 +218,7 @@ class States(Log):
         return bool(keys)
 
 
-def together(connection: Connection, key: int) -> list[int]:
+def study_keys(connection: Connection, key: int) -> list[int]:
     """Return the key of a survey, or the keys of all groups of its version of a study."""
     query = (
         "select other.key from surveys one join surveys other on other.key = one.key"
@@ -241,14 +244,14 @@ def _is_over(connection: Connection, keys: Sequence[int], moment: datetime) -> b
     return connection.execute("select 1 from surveys where key = ? and closes <= ?", values).fetchone() is not None
 
 
-def _state(connection: Connection, published: Published) -> State:
+def _read_state(connection: Connection, published: PublishedSurvey) -> State:
     row = connection.execute("select state from surveys where key = ?", (published.key,)).fetchone()
     if row is None:
         raise StoreError(f"{published.survey.slug} is gone")
     return State(row[0])
 
 
-def _event(state: State) -> str:
+def _event_text(state: State) -> str:
     """Return the text for the log when a survey enters this state."""
     match state:
         case State.READY:
@@ -263,5 +266,5 @@ def _event(state: State) -> str:
             assert_never(state)
 
 
-def _set(connection: Connection, keys: Sequence[int], state: State) -> None:
+def _set_state(connection: Connection, keys: Sequence[int], state: State) -> None:
     connection.executemany("update surveys set state = ? where key = ?", [(state.value, key) for key in keys])

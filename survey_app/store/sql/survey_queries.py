@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 from candor_client.definition import Survey
-from survey_app.store.records import Member, Published, State, StoreError, Unavailable
+from survey_app.store.records import Member, PublishedSurvey, State, StoreError, Unavailable
 from survey_app.store.sql.dialect import Connection
 from survey_app.store.sql.state_queries import States, hold_of
 from survey_app.store.sql.survey_rows import SELECT, TERMS, published_from, terms_values
@@ -25,7 +25,7 @@ class Surveys(States):
         state: State = State.OPEN,
         source: bytes | None = None,
         by: int | None = None,
-    ) -> list[Published]:
+    ) -> list[PublishedSurvey]:
         """Publish a survey, or all groups of a study, as a new version; or nothing if one is refused.
 
         `source` is the author's file they were built from. Raise StoreError if the slug is taken or the terms are
@@ -55,30 +55,30 @@ class Surveys(States):
                     (*values, survey.source, source),
                 )
                 keys.append(key)
-                self._begin(connection, key, survey.width)
+                self._create_tally(connection, key, survey.width)
                 action = "published" if state is State.OPEN else "added"
                 self._note(connection, owner, survey.slug, f"{action} {survey.digest[:12]}", by=by)
             if state is State.OPEN:
                 self._supersede(connection, keys[0])
-                self._settle(connection, keys, self.clock())
+                self._close_if_due(connection, keys, self.clock())
             rows = [connection.execute(f"{SELECT} where key = ?", (key,)).fetchone() for key in keys]
         return [published_from(row) for row in rows]
 
-    def current(self, slug: str) -> tuple[int, str] | None:
+    def current_key_and_digest(self, slug: str) -> tuple[int, str] | None:
         """Return key and digest of the newest version of a slug that was opened, or None."""
         query = "select key, digest from surveys where slug = ? and state != 'ready' order by version desc limit 1"
-        row = self._one(query, slug)
+        row = self._fetch_one(query, slug)
         return row and (row[0], row[1])
 
-    def newest(self, slug: str) -> Published | None:
+    def newest_version(self, slug: str) -> PublishedSurvey | None:
         """Return the newest version of a slug, or None."""
-        return next(iter(self._read("where slug = ? order by version desc limit 1", slug)), None)
+        return next(iter(self._read_versions("where slug = ? order by version desc limit 1", slug)), None)
 
-    def version(self, slug: str, digest: str) -> Published | None:
+    def version(self, slug: str, digest: str) -> PublishedSurvey | None:
         """Return the version of a slug with this digest, or None."""
-        return next(iter(self._read("where slug = ? and digest = ?", slug, digest)), None)
+        return next(iter(self._read_versions("where slug = ? and digest = ?", slug, digest)), None)
 
-    def study(self, slug: str, *, unopened: bool = False) -> list[Published]:
+    def study(self, slug: str, *, unopened: bool = False) -> list[PublishedSurvey]:
         """Return the groups of a study in the order of publishing, or an empty list if there is no study.
 
         They are of the newest version that was opened. If none was, or with `unopened`, they are of the newest version.
@@ -86,36 +86,36 @@ class Surveys(States):
         if not slug:
             return []
         newest = f"(select {'max(version)' if unopened else NEWEST} from surveys where study = ?)"
-        return self._read(f"where study = ? and version = {newest} order by key", slug, slug)
+        return self._read_versions(f"where study = ? and version = {newest} order by key", slug, slug)
 
-    def slug_with(self, part: bytes) -> str | None:
+    def find_slug_containing(self, part: bytes) -> str | None:
         """Return the slug of a definition that contains these bytes, for example a key; or None."""
-        row = self._one(f"select slug from surveys where {self.HOLDS} limit 1", part)
+        row = self._fetch_one(f"select slug from surveys where {self.DEFINITION_CONTAINS} limit 1", part)
         return row and str(row[0])
 
-    def surveys(self, owner: int | None = None) -> list[Published]:
+    def surveys(self, owner: int | None = None) -> list[PublishedSurvey]:
         """Return the newest version of every slug, or of every slug of one owner."""
-        return self._read(
+        return self._read_versions(
             f"where version = (select {NEWEST} from surveys where slug = s.slug)"
             " and (cast(? as bigint) is null or owner = ?) order by slug",
             owner,
             owner,
         )
 
-    def source(self, published: Published) -> bytes | None:
+    def source(self, published: PublishedSurvey) -> bytes | None:
         """Return the author's file that a version was built from, or None if it was not stored."""
-        row = self._one("select source from surveys where key = ?", published.key)
+        row = self._fetch_one("select source from surveys where key = ?", published.key)
         return bytes(row[0]) if row and row[0] is not None else None
 
-    def _read(self, where: str, *values: Any) -> list[Published]:
+    def _read_versions(self, where: str, *values: Any) -> list[PublishedSurvey]:
         """Return versions in their present state; dates that have passed are recorded first."""
-        versions = [published_from(row) for row in self._all(f"{SELECT} {where}", *values)]
+        versions = [published_from(row) for row in self._fetch_all(f"{SELECT} {where}", *values)]
         moment = self.clock()
         if not any(version.is_due(moment) for version in versions):
             return versions
         with suppress(Unavailable):  # without it, only results that were shown before are shown
             self.expire()
-        versions = [published_from(row) for row in self._all(f"{SELECT} {where}", *values)]
+        versions = [published_from(row) for row in self._fetch_all(f"{SELECT} {where}", *values)]
         return [version for version in versions if not version.terms.deletes or moment < version.terms.deletes]
 
 

@@ -6,16 +6,16 @@ from typing import Any
 
 from candor_client.definition import Survey
 from survey_app.authoring.terms import Terms
-from survey_app.store.records import Hold, Published, State
+from survey_app.store.records import Hold, PublishedSurvey, State
 
 TERMS = "public, opens, closes, max_reports, deletes, size"
-FULL = (  # closed at its report limit; the groups of a study count together
+IS_FULL = (  # closed at its report limit; the groups of a study count together
     "state = 'closed' and max_reports is not null and max_reports <= (select sum(total) from tallies join surveys other"
     " on survey = other.key where other.key = s.key"
     " or (other.study = s.study and other.study != '' and other.version = s.version))"
 )
-RUNNING = "select definition from surveys where state != 'closed' order by slug, key"
-SELECT = f"select key, definition, state, {TERMS}, owner, {FULL}, hold from surveys s"
+SELECT_RUNNING = "select definition from surveys where state != 'closed' order by slug, key"
+SELECT = f"select key, definition, state, {TERMS}, owner, {IS_FULL}, hold from surveys s"
 
 
 TICKETS = tuple(f'"tickets":{{"{first}":' for first in ("from", "issuer", "key"))  # of invitation surveys
@@ -25,11 +25,11 @@ HOLD_INVITED = (  # for a database from before 0.9, which showed surveys by invi
 )
 
 
-def published_from(row: Any) -> Published:
+def published_from(row: Any) -> PublishedSurvey:
     """Build a version of a survey from a row of SELECT."""
     key, definition, state, public, opens, closes, max_reports, deletes, size, owner, full, hold = row
     terms = Terms(bool(public), _moment(opens), _moment(closes), max_reports, _moment(deletes), size)
-    return Published(key, _survey(bytes(definition)), State(state), terms, owner, bool(full), Hold(hold))
+    return PublishedSurvey(key, _survey(bytes(definition)), State(state), terms, owner, bool(full), Hold(hold))
 
 
 def terms_values(terms: Terms) -> tuple[Any, ...]:

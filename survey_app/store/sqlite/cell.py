@@ -11,17 +11,17 @@ WIDTHS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}  # types of integers, and their by
 BLOB = 12  # the type of no bytes; two more for each byte
 
 
-def cell(survey: int, id: bytes, bits: bytes) -> list[tuple[str, bytes]]:
+def encode_cell(survey: int, id: bytes, bits: bytes) -> list[tuple[str, bytes]]:
     """Return all parts of a report's cell, each with its description, in the order in which they are stored."""
-    kind, number = _integer(survey)
-    types = b"".join(map(_varint, (kind, BLOB + 2 * len(id), BLOB + 2 * len(bits))))
+    kind, number = _encode_integer(survey)
+    types = b"".join(map(_encode_varint, (kind, BLOB + 2 * len(id), BLOB + 2 * len(bits))))
     head = bytes([len(types) + 1]) + types
     length = len(head) + len(number) + len(id) + len(bits)
-    header = (("how many bytes follow", _varint(length)), ("the types of the columns", head))
+    header = (("how many bytes follow", _encode_varint(length)), ("the types of the columns", head))
     return [part for part in (*header, ("survey", number), ("id", id), ("bits", bits)) if part[1]]
 
 
-def _integer(value: int) -> tuple[int, bytes]:
+def _encode_integer(value: int) -> tuple[int, bytes]:
     """Return the type of an integer and its bytes; 0 and 1 have types of their own, and no bytes."""
     if value in (0, 1):
         return 8 + value, b""
@@ -29,7 +29,7 @@ def _integer(value: int) -> tuple[int, bytes]:
     return kind, value.to_bytes(WIDTHS[kind], "big", signed=True)
 
 
-def _varint(value: int) -> bytes:
+def _encode_varint(value: int) -> bytes:
     """Encode an integer with seven bits per byte, most significant first; all but the last have the top bit set."""
     last, rest = bytes([value & 127]), value >> 7
     while rest:

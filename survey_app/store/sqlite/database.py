@@ -20,17 +20,17 @@ from survey_app.store.records import Hold, StoreError, Unavailable, now
 from survey_app.store.rewrite_schedule import Disorder
 from survey_app.store.sql.dialect import Base
 from survey_app.store.sql.survey_rows import HOLD_INVITED, TICKETS
-from survey_app.store.sqlite.lock import PRIVATE, Lock, tighten
+from survey_app.store.sqlite.lock import OWNER_ONLY, Lock, restrict_access
 
 VERSION = 6
-EARLIEST = 4  # the oldest version that can be migrated
+EARLIEST_VERSION = 4  # the oldest version that can be migrated
 BUSY_SECONDS = LOCK_SECONDS = 5.0
 CHECKPOINT_PAGES = 1000
 PAGE_BYTES = 4096
-ASIDE = 16 * PAGE_BYTES  # the reserved disk space is a multiple of this
-SPARE = 16 * ASIDE  # the most that stays reserved while it is not needed
+RESERVE_UNIT = 16 * PAGE_BYTES  # the reserved disk space is a multiple of this
+LARGEST_RESERVE = 16 * RESERVE_UNIT  # the most that stays reserved while it is not needed
 
-BESIDE = ("-wal", "-shm", "-reserve", ".lock")  # suffixes of the files that belong to a database
+SIDECAR_SUFFIXES = ("-wal", "-shm", "-reserve", ".lock")  # suffixes of the files that belong to a database
 
 SCHEMA = """
 create table settings (name text primary key, value blob not null) without rowid;
@@ -53,7 +53,7 @@ create table drafts (key integer primary key autoincrement, owner integer not nu
 create table audit (key integer primary key, owner integer not null references users, slug text not null,
     moment text not null, what text not null);
 """
-ADDED = {  # by version: what it adds to the version before
+MIGRATIONS = {  # by version: what it adds to the version before
     5: """
 create table actors (event integer primary key, user integer not null references users);
 create table shares (slug text not null, user integer not null references users, role text not null,
@@ -66,10 +66,10 @@ alter table tallies add column batched blob not null default x'';
 {HOLD_INVITED.format(" or ".join(f"instr(definition, cast('{mark}' as blob))" for mark in TICKETS))}
 """,
 }
-KEY = "select value from settings where name = 'secret_key'"
+SELECT_KEY = "select value from settings where name = 'secret_key'"
 
 
-class OfAThread(sqlite3.Connection):
+class ThreadConnection(sqlite3.Connection):
     """A connection that closes when its thread ends; from Python 3.13 on, an unclosed connection causes a warning."""
 
     def __del__(self) -> None:
@@ -77,19 +77,19 @@ class OfAThread(sqlite3.Connection):
             self.close()
 
 
-def connect(path: Path) -> OfAThread:
+def connect(path: Path) -> ThreadConnection:
     """Open a connection for one thread; each statement is a transaction of its own unless one is begun."""
     return sqlite3.connect(
         path,
         timeout=BUSY_SECONDS,
         isolation_level=None,
-        factory=OfAThread,
+        factory=ThreadConnection,
         check_same_thread=False,  # the thread that closes a store may close connections of threads that still run
     )
 
 
 @contextmanager
-def all_or_nothing(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+def write_transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
     """Open a writing transaction, which is committed at the end, or rolled back if anything is raised."""
     connection.execute("begin immediate")
     try:
@@ -134,16 +134,16 @@ class Database(Base):
         Raise Unavailable if it cannot be made durable.
         """
         try:
-            with self._lock.held(LOCK_SECONDS), all_or_nothing(self._connection) as connection:
+            with self._lock.hold(LOCK_SECONDS), write_transaction(self._connection) as connection:
                 yield connection
-                self._set_aside(connection)
+                self._reserve_space(connection)
         except (sqlite3.OperationalError, sqlite3.DatabaseError, OSError) as error:
             if isinstance(error, sqlite3.IntegrityError):
                 raise
             self.close()
             raise Unavailable(str(error)) from error
 
-    def _set_aside(self, connection: sqlite3.Connection) -> None:
+    def _reserve_space(self, connection: sqlite3.Connection) -> None:
         """Reserve the disk space by which the file will grow when the WAL is moved into it.
 
         Otherwise the WAL, with the order of arrival, would remain for as long as the disk is full. Raise OSError if the
@@ -152,21 +152,21 @@ class Database(Base):
         growth = connection.execute("pragma page_count").fetchone()[0] * PAGE_BYTES - self.path.stat().st_size
         reserved = self._reserve.stat().st_size if self._reserve.exists() else 0
         if growth > reserved:
-            handle = os.open(self._reserve, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
+            handle = os.open(self._reserve, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, OWNER_ONLY)
             try:
-                os.posix_fallocate(handle, 0, -(-growth // ASIDE) * ASIDE)
+                os.posix_fallocate(handle, 0, -(-growth // RESERVE_UNIT) * RESERVE_UNIT)
             finally:
                 os.close(handle)
 
-    def _all(self, query: str, *values: Any) -> list[Any]:
+    def _fetch_all(self, query: str, *values: Any) -> list[Any]:
         try:
             return self._connection.execute(query, values).fetchall()
         except sqlite3.DatabaseError as error:
             self.close()
             raise Unavailable(str(error)) from error
 
-    def _one(self, query: str, *values: Any) -> Any:
-        return next(iter(self._all(query, *values)), None)
+    def _fetch_one(self, query: str, *values: Any) -> Any:
+        return next(iter(self._fetch_all(query, *values)), None)
 
     def close(self) -> None:
         """Close this thread's connection; the next use opens another."""
@@ -185,65 +185,67 @@ class Database(Base):
         """
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            handle = os.open(self.path, os.O_RDWR | os.O_CREAT, PRIVATE)
+            handle = os.open(self.path, os.O_RDWR | os.O_CREAT, OWNER_ONLY)
             os.close(handle)
-            tighten(self.path, *files_beside(self.path))
-            self._check_version(version_at_rest(self.path))
-            with self._lock.held(LOCK_SECONDS):
+            restrict_access(self.path, *sidecar_files(self.path))
+            self._check_version(read_file_version(self.path))
+            with self._lock.hold(LOCK_SECONDS):
                 with closing(sqlite3.connect(self.path)) as connection:
                     version = connection.execute("pragma user_version").fetchone()[0]
                     self._check_version(version)
-                    script = "".join(statements for number, statements in ADDED.items() if number > version)
+                    script = "".join(statements for number, statements in MIGRATIONS.items() if number > version)
                     if 0 < version < VERSION:
                         connection.executescript(f"begin; {script} pragma user_version={VERSION}; commit;")
-                    if version and not connection.execute(KEY).fetchone():  # an earlier Candor crashed
-                        connection.executescript(_new_key())
+                    if version and not connection.execute(SELECT_KEY).fetchone():  # an earlier Candor crashed
+                        connection.executescript(_insert_key_statement())
                 if version == 0:
-                    self._make(script)
+                    self._create_file(script)
         except FileExistsError as error:
             raise StoreError(f"cannot open the database {self.path}: {error.filename} is no folder") from error
         except (OSError, sqlite3.DatabaseError, Unavailable) as error:
             reason = getattr(error, "strerror", None) or error
             raise StoreError(f"cannot open the database {self.path}: {reason}") from error
 
-    def _make(self, added: str) -> None:
+    def _create_file(self, migrations: str) -> None:
         import sqlite_utils  # imports pandas where that is installed, which takes half a second; for new files only
 
         database = sqlite_utils.Database(str(self.path))
         try:
             database.enable_wal()
-            database.conn.executescript(f"begin; {SCHEMA} {added} {_new_key()} pragma user_version={VERSION}; commit;")
+            database.conn.executescript(
+                f"begin; {SCHEMA} {migrations} {_insert_key_statement()} pragma user_version={VERSION}; commit;"
+            )
         finally:
             database.close()
 
     def _check_version(self, version: int) -> None:
         if version > VERSION:
             raise StoreError(f"{self.path} was made by a newer Candor (version {version})")
-        if 0 < version < EARLIEST:
+        if 0 < version < EARLIEST_VERSION:
             raise StoreError(
                 f"{self.path} was made by an earlier Candor, whose surveys this one cannot read. It was not changed: "
                 "keep it with that version, and name a new file for this one (--db)"
             )
 
-    def beside(self, what: str) -> Path:
+    def sidecar_path(self, suffix: str) -> Path:
         """Return the path of a file next to the database, for data that must never share a journal with reports."""
-        return Path(f"{self.path}-{what}")
+        return Path(f"{self.path}-{suffix}")
 
     def secret_key(self) -> bytes:
         """Return the key that signs sessions; it survives restarts."""
-        return bytes(self._one(KEY)[0])
+        return bytes(self._fetch_one(SELECT_KEY)[0])
 
 
-def files_beside(path: Path) -> list[Path]:
+def sidecar_files(path: Path) -> list[Path]:
     """Return the paths of all files that belong to a database besides the file itself; they may not exist."""
-    return [Path(f"{path}{end}") for end in BESIDE]
+    return [Path(f"{path}{end}") for end in SIDECAR_SUFFIXES]
 
 
-def _new_key() -> str:
+def _insert_key_statement() -> str:
     return f"insert into settings values ('secret_key', x'{secrets.token_hex(32)}');"
 
 
-def version_at_rest(path: Path) -> int:
+def read_file_version(path: Path) -> int:
     """Return the version in the header of the file; 0 if it has none, for example while all data is still in the WAL.
 
     The header is read without SQLite. SQLite would move the WAL of a killed server into the file and so change it.

@@ -13,9 +13,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 from survey_app.store.records import StoreError
-from survey_app.store.sql.contents import MARK
-from survey_app.store.sql.survey_rows import RUNNING
-from survey_app.store.sqlite.database import EARLIEST, VERSION, version_at_rest
+from survey_app.store.sql.contents import COPY_SETTING
+from survey_app.store.sql.survey_rows import SELECT_RUNNING
+from survey_app.store.sqlite.database import EARLIEST_VERSION, VERSION, read_file_version
 
 LEAST_SQLITE = (3, 15, 0)  # row values
 FEATURES = {
@@ -31,10 +31,10 @@ class Inspection:
 
     version: int
     damage: str
-    unfinished: bool  # an unfinished copy
-    untidy: bool
-    untidy_since: str  # a day, or ""
-    running: tuple[bytes, ...] = ()  # the definitions of surveys that are not closed
+    is_unfinished_copy: bool  # an unfinished copy
+    needs_rewrite: bool
+    rewrite_failing_since: str  # a day, or ""
+    running_definitions: tuple[bytes, ...] = ()  # the definitions of surveys that are not closed
 
 
 def is_sqlite(path: Path) -> bool:
@@ -46,11 +46,11 @@ def is_sqlite(path: Path) -> bool:
 
 def is_readable(version: int) -> bool:
     """Return whether this Candor can use, or migrate, a file of this version."""
-    return EARLIEST <= version <= VERSION
+    return EARLIEST_VERSION <= version <= VERSION
 
 
 @contextmanager
-def looking(path: Path) -> Iterator[sqlite3.Connection]:
+def open_read_only(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a connection that changes nothing. Raise StoreError if even reading would change a file."""
     wal, shm = Path(f"{path}-wal"), Path(f"{path}-shm")
     if wal.exists() and wal.stat().st_size and not shm.exists():
@@ -62,33 +62,33 @@ def looking(path: Path) -> Iterator[sqlite3.Connection]:
 
 def inspect(path: Path) -> Inspection:
     """Inspect a database file. Raise StoreError if it cannot be read without changing a file."""
-    version = version_at_rest(path)
+    version = read_file_version(path)
     try:
-        with looking(path) as connection:
+        with open_read_only(path) as connection:
             version = connection.execute("pragma user_version").fetchone()[0]
             damage = [row[0] for row in connection.execute("pragma quick_check(3)")]
             settings = dict(connection.execute("select name, value from settings")) if is_readable(version) else {}
-            running = tuple(row[0] for row in connection.execute(RUNNING)) if is_readable(version) else ()
+            running = tuple(row[0] for row in connection.execute(SELECT_RUNNING)) if is_readable(version) else ()
     except sqlite3.DatabaseError as error:
         return Inspection(version, str(error), False, False, "")
     since = str(settings.get("untidy_since", ""))[:10]
     fault = "" if damage == ["ok"] else damage[0].replace("\n", " ")
-    return Inspection(version, fault, MARK in settings, "untidy" in settings, since, running)
+    return Inspection(version, fault, COPY_SETTING in settings, "untidy" in settings, since, running)
 
 
-def slugs(path: Path) -> list[str]:
+def list_slugs(path: Path) -> list[str]:
     """Return the slugs of all surveys and studies, sorted; none if they cannot be read without changing a file."""
     query = "select slug from surveys union select study from surveys where study <> '' order by 1"
     try:
         if not path.is_file() or not is_sqlite(path):
             return []
-        with looking(path) as connection:
+        with open_read_only(path) as connection:
             return [slug for (slug,) in connection.execute(query)]
     except (sqlite3.DatabaseError, StoreError, OSError):
         return []
 
 
-def lacking() -> list[str]:
+def missing_features() -> list[str]:
     """Return the SQLite features that a store needs and that are missing here."""
     with closing(sqlite3.connect(":memory:")) as connection:
         missing = [] if sqlite3.sqlite_version_info >= LEAST_SQLITE else [f"version {'.'.join(map(str, LEAST_SQLITE))}"]

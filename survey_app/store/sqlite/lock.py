@@ -13,17 +13,17 @@ from pathlib import Path
 
 from survey_app.store.records import Unavailable
 
-PRIVATE = 0o600
-OTHERS = 0o077
+OWNER_ONLY = 0o600
+NON_OWNER_BITS = 0o077
 
 
-def tighten(*paths: Path) -> None:
+def restrict_access(*paths: Path) -> None:
     """Restrict access to these files, if they exist, to their owner. Raise PermissionError if that is not allowed."""
     for path in paths:
         with suppress(FileNotFoundError):
-            if path.stat().st_mode & OTHERS:
+            if path.stat().st_mode & NON_OWNER_BITS:
                 try:
-                    path.chmod(PRIVATE)
+                    path.chmod(OWNER_ONLY)
                 except PermissionError:
                     message = f"others may open {path}, which is not yours to change; let its owner do it: chmod 600"
                     raise PermissionError(f"{message} {path}") from None
@@ -35,10 +35,10 @@ class Lock:
     def __init__(self, database: Path) -> None:
         self._database, self._path = database, Path(f"{database}.lock")
         self._mutex = threading.Lock()
-        self._waiting: _Waiting | None = None
+        self._waiter: _Waiter | None = None
 
     @contextmanager
-    def held(self, seconds: float) -> Iterator[None]:
+    def hold(self, seconds: float) -> Iterator[None]:
         """Hold the lock, after waiting for at most so many seconds.
 
         Raise Unavailable if that is not enough, or if other users could open the file.
@@ -47,7 +47,7 @@ class Lock:
             raise Unavailable(f"other writers took longer than {seconds:g} seconds")
         try:
             try:
-                handle = self._take(seconds)
+                handle = self._acquire(seconds)
             except OSError as error:
                 raise Unavailable(str(error)) from error
             try:
@@ -57,27 +57,27 @@ class Lock:
         finally:
             self._mutex.release()
 
-    def _take(self, seconds: float) -> int:
-        if self._waiting is None or not self._waiting.claim():
+    def _acquire(self, seconds: float) -> int:
+        if self._waiter is None or not self._waiter.claim():
             handle = self._open()
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 return handle
             except BlockingIOError:
-                self._waiting = _Waiting(handle)
-        if not self._waiting.wait(seconds):
+                self._waiter = _Waiter(handle)
+        if not self._waiter.wait(seconds):
             raise TimeoutError(f"somebody else held {self._path} for more than {seconds:g} seconds")
-        handle, self._waiting = self._waiting.handle, None
+        handle, self._waiter = self._waiter.handle, None
         return handle
 
     def _open(self) -> int:
-        handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, PRIVATE)
+        handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, OWNER_ONLY)
         try:
             lock, owner = os.fstat(handle), os.stat(self._database)
             if lock.st_uid != owner.st_uid:  # created by root, or by a user who wants to block writers
                 os.fchown(handle, owner.st_uid, owner.st_gid)
-            if lock.st_mode & OTHERS:
-                os.fchmod(handle, PRIVATE)
+            if lock.st_mode & NON_OWNER_BITS:
+                os.fchmod(handle, OWNER_ONLY)
         except PermissionError:
             os.close(handle)
             owners = f"it belongs to user {lock.st_uid}, the database to user {owner.st_uid}"
@@ -88,7 +88,7 @@ class Lock:
         return handle
 
 
-class _Waiting:
+class _Waiter:
     """A thread that waits for the file lock on behalf of a caller.
 
     If no caller wants the lock any more, the thread releases it at once. A caller who comes before that takes the
@@ -97,28 +97,28 @@ class _Waiting:
 
     def __init__(self, handle: int) -> None:
         self.handle = handle
-        self._wanted, self._ours, self._over = True, False, False
+        self._is_wanted, self._is_locked, self._is_released = True, False, False
         self._change = threading.Condition()
         threading.Thread(target=self._queue, name="lock", daemon=True).start()
 
     def _queue(self) -> None:
         fcntl.flock(self.handle, fcntl.LOCK_EX)
         with self._change:
-            if self._wanted:
-                self._ours = True
+            if self._is_wanted:
+                self._is_locked = True
                 self._change.notify()
             else:
-                self._over = True
+                self._is_released = True
                 os.close(self.handle)
 
     def claim(self) -> bool:
         """Take over the wait; return False if the lock was released already."""
         with self._change:
-            self._wanted = not self._over
-            return self._wanted
+            self._is_wanted = not self._is_released
+            return self._is_wanted
 
     def wait(self, seconds: float) -> bool:
         """Wait for the lock; return whether it was acquired within so many seconds."""
         with self._change:
-            self._wanted = self._change.wait_for(lambda: self._ours, seconds)
-            return self._wanted
+            self._is_wanted = self._change.wait_for(lambda: self._is_locked, seconds)
+            return self._is_wanted

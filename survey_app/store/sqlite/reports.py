@@ -9,28 +9,28 @@ from typing import Any
 
 import numpy as np
 
-from survey_app.store.records import Hold, Outcome, Published, Submission, refusal_of
+from survey_app.store.records import Hold, Outcome, PublishedSurvey, Submission, refusal_of
 from survey_app.store.sql.dialect import total_of
-from survey_app.store.sql.state_queries import States, together
+from survey_app.store.sql.state_queries import States, study_keys
 from survey_app.store.sql.survey_rows import SELECT, published_from
 from survey_app.store.sqlite import tally_table
-from survey_app.store.sqlite.rewrite import Tidying, disturb
-from survey_app.store.tally_row import HIDDEN, hidden_ids, tally_of
-from survey_app.tally import Bits, Tally, add_bits, rows_at_once, rows_of
+from survey_app.store.sqlite.rewrite import Rewriter, mark_for_rewrite
+from survey_app.store.tally_row import HIDDEN_COLUMNS, hidden_ids, tally_of
+from survey_app.tally import Bits, Tally, add_bits, rows_at_once, stack_reports
 
 CHUNK = 20_000
 
 
-class Reports(States, Tidying):
+class Reports(States, Rewriter):
     """The reports of respondents, and their tallies."""
 
-    HOLDS = "instr(definition, ?) > 0"
+    DEFINITION_CONTAINS = "instr(definition, ?) > 0"
 
     def _insert(self, connection: Any, query: str, values: Sequence[Any]) -> int:
         return int(connection.execute(query, values).lastrowid)
 
-    def _begin(self, connection: Any, key: int, width: int) -> None:
-        tally_table.begin(connection, key, width)
+    def _create_tally(self, connection: Any, key: int, width: int) -> None:
+        tally_table.create_tally(connection, key, width)
 
     def _finish(self, connection: Any, keys: Sequence[int]) -> None:
         tally_table.finish(connection, keys)
@@ -42,8 +42,8 @@ class Reports(States, Tidying):
         for table in ("reports", "tallies"):
             connection.executemany(f"delete from {table} where survey = ?", [(key,) for key in keys])
 
-    def _mark(self, connection: Any) -> None:
-        disturb(connection)
+    def _mark_for_rewrite(self, connection: Any) -> None:
+        mark_for_rewrite(connection)
 
     def warnings(self) -> list[str]:
         """Return no warnings: nothing outside the file that keeps erased data can be detected from here."""
@@ -51,10 +51,10 @@ class Reports(States, Tidying):
 
     def bits_of(self, submission: Submission) -> bytes | None:
         """Return the stored bits of the report with the same id, or None if there is none."""
-        row = self._one("select bits from reports where survey = ? and id = ?", submission.survey, submission.id)
+        row = self._fetch_one("select bits from reports where survey = ? and id = ?", submission.survey, submission.id)
         return row and bytes(row[0])
 
-    def write(self, take: Callable[[], Sequence[Submission]], *, batch: bool = False) -> list[Outcome]:
+    def write(self, get_submissions: Callable[[], Sequence[Submission]], *, batch: bool = False) -> list[Outcome]:
         """Store reports in one transaction, and return the outcome of each; on return they are on disk.
 
         `get_submissions` is called once the lock is held, so reports that arrived during the wait share one fsync. With
@@ -66,45 +66,47 @@ class Reports(States, Tidying):
             surveys: dict[int, _SurveyWrite] = {}
             quotas: dict[int, _Quota] = {}
             moment = self.clock()
-            submissions = take()
+            submissions = get_submissions()
             for key in {submission.survey for submission in submissions}:
                 surveys[key] = _SurveyWrite.open(self._close_by_date, connection, key, moment, quotas)
-            if len(surveys) == 1 and surveys[submissions[0].survey].take_all(connection, submissions):
+            if len(surveys) == 1 and surveys[submissions[0].survey].store_all(connection, submissions):
                 outcomes = [Outcome.STORED] * len(submissions)
             else:
-                outcomes = [surveys[submission.survey].take(connection, submission) for submission in submissions]
+                outcomes = [surveys[submission.survey].store_one(connection, submission) for submission in submissions]
             for key, survey in surveys.items():
                 if survey.rows:
-                    tally_table.grow(connection, key, survey.rows, batch=batch, hold=survey.hold)
-                    disturb(connection)
+                    tally_table.add_reports(connection, key, survey.rows, batch=batch, hold=survey.hold)
+                    mark_for_rewrite(connection)
             for quota in quotas.values():
-                if quota.left <= 0:
-                    self._end(connection, quota.keys)
+                if quota.remaining <= 0:
+                    self._close_surveys(connection, quota.keys)
         return outcomes
 
-    def snapshot(self, published: Published) -> Tally:
+    def snapshot(self, published: PublishedSurvey) -> Tally:
         """Return the tally that may be shown, as of the last step; it depends on neither the clock nor the terms."""
-        row = self._one("select shown, shown_counts from tallies where survey = ?", published.key)
+        row = self._fetch_one("select shown, shown_counts from tallies where survey = ?", published.key)
         if row is None:  # deleted in the meantime
             return Tally.empty(published.survey)
         return tally_of([row])
 
     @contextmanager
-    def shown(self, published: Published) -> Iterator[tuple[Tally, Iterator[Bits]]]:
+    def open_snapshot(self, published: PublishedSurvey) -> Iterator[tuple[Tally, Iterator[Bits]]]:
         """Open the snapshot together with the packed bits of its reports, some thousands at a time, as of one moment.
 
         Pending reports are not included: a cross-tab or an export must not show more than the results.
         """
         with closing(self._open()) as connection:
             connection.execute("begin")
-            row = connection.execute(f"select {HIDDEN} from tallies where survey = ?", (published.key,)).fetchone()
+            row = connection.execute(
+                f"select {HIDDEN_COLUMNS} from tallies where survey = ?", (published.key,)
+            ).fetchone()
             hidden = hidden_ids([row]) if row else None
             if hidden is None:  # nothing is shown, or the survey was deleted in the meantime
                 yield Tally.empty(published.survey), iter(())
             else:
                 yield tally_of([row[:2]]), _rows(connection, published, hidden)
 
-    def recount(self, published: Published, progress: Callable[[int], None]) -> tuple[Tally, Tally]:
+    def recount(self, published: PublishedSurvey, progress: Callable[[int], None]) -> tuple[Tally, Tally]:
         """Return the stored tally and the tally of a recount of all reports, as of one moment; only for operators."""
         connection = self._connection
         connection.execute("begin")
@@ -114,7 +116,7 @@ class Reports(States, Tidying):
             counts, reports = np.zeros(published.survey.width, dtype=np.int64), 0
             most = rows_at_once(published.survey, CHUNK)
             while rows := [bits for (bits,) in cursor.fetchmany(most)]:
-                add_bits(counts, rows_of(rows))
+                add_bits(counts, stack_reports(rows))
                 reports += len(rows)
                 progress(len(rows))
         finally:
@@ -122,12 +124,12 @@ class Reports(States, Tidying):
         return tally_of([row]), Tally(reports, counts)
 
 
-def _rows(connection: sqlite3.Connection, published: Published, hidden: frozenset[bytes]) -> Iterator[Bits]:
+def _rows(connection: sqlite3.Connection, published: PublishedSurvey, hidden: frozenset[bytes]) -> Iterator[Bits]:
     cursor = connection.execute("select id, bits from reports where survey = ?", (published.key,))
     most = rows_at_once(published.survey, CHUNK)
     while rows := cursor.fetchmany(most):
         if visible := [bits for id, bits in rows if id not in hidden]:
-            yield rows_of(visible)
+            yield stack_reports(visible)
 
 
 @dataclass
@@ -135,7 +137,7 @@ class _Quota:
     """The number of reports that a survey, or all groups of a study in all, still accept."""
 
     keys: list[int]
-    left: int
+    remaining: int
 
 
 @dataclass
@@ -161,23 +163,23 @@ class _SurveyWrite:
             return cls(Outcome.CLOSED)
         published = published_from(row)
         if published.is_due(moment):
-            end(connection, together(connection, key), moment)
+            end(connection, study_keys(connection, key), moment)
             return cls(Outcome.CLOSED)
         if refusal := refusal_of(published, moment):
             return cls(refusal)
         most = published.terms.max_reports
         if most is None:
             return cls(hold=published.hold)
-        keys = together(connection, key)
+        keys = study_keys(connection, key)
         quota = quotas.setdefault(keys[0], _Quota(keys, most - total_of(connection, keys)))
         return cls(quota=quota, hold=published.hold)
 
-    def take_all(self, connection: sqlite3.Connection, submissions: Sequence[Submission]) -> bool:
+    def store_all(self, connection: sqlite3.Connection, submissions: Sequence[Submission]) -> bool:
         """Store all reports at once and return True, or store none and return False.
 
         They are stored if all are new, the survey accepts reports and its quota is large enough.
         """
-        if self.refusal or (self.quota and self.quota.left < len(submissions)):
+        if self.refusal or (self.quota and self.quota.remaining < len(submissions)):
             return False
         connection.execute("savepoint all_at_once")
         before = connection.total_changes
@@ -186,10 +188,10 @@ class _SurveyWrite:
         if connection.total_changes - before < len(submissions):
             connection.execute("rollback to all_at_once")
             return False
-        self._keep(submissions)
+        self._add_rows(submissions)
         return True
 
-    def take(self, connection: sqlite3.Connection, submission: Submission) -> Outcome:
+    def store_one(self, connection: sqlite3.Connection, submission: Submission) -> Outcome:
         """Store one report, if it is new and accepted; return its outcome."""
         key = (submission.survey, submission.id)
         stored = connection.execute("select bits from reports where survey = ? and id = ?", key).fetchone()
@@ -197,13 +199,13 @@ class _SurveyWrite:
             return Outcome.ALREADY_STORED if stored[0] == submission.bits else Outcome.ID_TAKEN
         if self.refusal:
             return self.refusal
-        if self.quota and self.quota.left <= 0:
+        if self.quota and self.quota.remaining <= 0:
             return Outcome.FULL
         connection.execute("insert into reports values (?, ?, ?)", (*key, submission.bits))
-        self._keep([submission])
+        self._add_rows([submission])
         return Outcome.STORED
 
-    def _keep(self, submissions: Sequence[Submission]) -> None:
+    def _add_rows(self, submissions: Sequence[Submission]) -> None:
         self.rows.extend(submissions)
         if self.quota:
-            self.quota.left -= len(submissions)
+            self.quota.remaining -= len(submissions)

@@ -22,8 +22,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from survey_app.store.records import Unavailable
-from survey_app.store.rewrite_schedule import rest_after
-from survey_app.store.sqlite.database import BUSY_SECONDS, LOCK_SECONDS, SPARE, Database, all_or_nothing
+from survey_app.store.rewrite_schedule import rest_seconds
+from survey_app.store.sqlite.database import BUSY_SECONDS, LARGEST_RESERVE, LOCK_SECONDS, Database, write_transaction
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ WAIT_SECONDS = 2.0  # each wait for readers; nobody can write during it
 PART_ROWS, PART_BYTES, ROW_BYTES = 400, 16_384, 24  # per transaction of a rewrite in parts; a row has a key and lengths
 
 
-def disturb(connection: sqlite3.Connection) -> None:
+def mark_for_rewrite(connection: sqlite3.Connection) -> None:
     """Record, in the transaction that causes it, that order of arrival or deleted rows are readable from now on.
 
     The value is random, so that a lasting disorder can be distinguished from a new one.
@@ -41,37 +41,37 @@ def disturb(connection: sqlite3.Connection) -> None:
     connection.execute("insert or ignore into settings values ('untidy', ?)", (secrets.token_bytes(8),))
 
 
-class Tidying(Database):
+class Rewriter(Database):
     """The rewrites of a SQLite file, which leave no order of arrival on disk."""
 
     _rest_until = 0.0
-    _late: float | None = None  # when the failing began, by the clock of this process
-    _since: datetime | None = None  # the day, for a disk on which it cannot be recorded
+    _late_from: float | None = None  # when the failing began, by the clock of this process
+    _failing_since: datetime | None = None  # the day, for a disk on which it cannot be recorded
     _parts_due = True
 
     @property
-    def untidy(self) -> bool:
+    def needs_rewrite(self) -> bool:
         """Whether order of arrival or deleted rows are readable on disk, whichever process left them."""
         try:
-            row = self._one("select value from settings where name = 'untidy'")
+            row = self._fetch_one("select value from settings where name = 'untidy'")
         except Unavailable:
             return True
-        return self._disorder.see(row and row[0])
+        return self._disorder.observe(row and row[0])
 
-    def is_untidy_for(self, seconds: float) -> bool:
+    def needs_rewrite_for(self, seconds: float) -> bool:
         """Return whether this process has seen the same disorder for so many seconds, whatever the reason."""
-        return self.untidy and self._disorder.age >= seconds
+        return self.needs_rewrite and self._disorder.age >= seconds
 
     @property
-    def untidy_since(self) -> datetime | None:
+    def rewrite_failing_since(self) -> datetime | None:
         """The day since which rewriting fails, or None.
 
         It is a day because a moment would reveal when a report came.
         """
-        settings = dict(self._all("select name, value from settings where name in ('untidy', 'untidy_since')"))
+        settings = dict(self._fetch_all("select name, value from settings where name in ('untidy', 'untidy_since')"))
         if since := settings.get("untidy_since"):
             return datetime.fromisoformat(since)
-        return self._since if settings else None
+        return self._failing_since if settings else None
 
     def tidy(self, *, now: bool = False) -> bool:
         """Rewrite the file if needed, so that it reveals no order of arrival; return whether that is achieved.
@@ -85,28 +85,28 @@ class Tidying(Database):
             return False
         success = False
         try:
-            with self._lock.held(LOCK_SECONDS), self._patient(BUSY_SECONDS if now else self._wait):
+            with self._lock.hold(LOCK_SECONDS), self._busy_timeout(BUSY_SECONDS if now else self._reader_timeout):
                 start = time.monotonic()  # waiting for others is not counted
                 try:
-                    success = (not now and not self.untidy) or self._tidy()
+                    success = (not now and not self.needs_rewrite) or self._tidy()
                     failure = None
                 except (sqlite3.DatabaseError, OSError) as error:
                     failure = None if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY else error
-                if self._tell(success, failure):
-                    self._write_down()
+                if self._log_result(success, failure):
+                    self._record_failure()
         except Unavailable as error:
             start = time.monotonic()
-            self._tell(success, error)
-        self._rest_until = time.monotonic() + rest_after(time.monotonic() - start)
+            self._log_result(success, error)
+        self._rest_until = time.monotonic() + rest_seconds(time.monotonic() - start)
         return success
 
     @property
-    def _wait(self) -> float:
-        is_late = self._late is not None and time.monotonic() - self._late >= POLITE_SECONDS
+    def _reader_timeout(self) -> float:
+        is_late = self._late_from is not None and time.monotonic() - self._late_from >= POLITE_SECONDS
         return WAIT_SECONDS if is_late else 0
 
     @contextmanager
-    def _patient(self, seconds: float) -> Iterator[None]:
+    def _busy_timeout(self, seconds: float) -> Iterator[None]:
         """Set how long statements of this connection wait for readers, for the length of a block."""
         self._connection.execute(f"pragma busy_timeout={int(1000 * seconds)}")
         try:
@@ -117,26 +117,26 @@ class Tidying(Database):
     def _tidy(self) -> bool:
         connection, wal = self._connection, Path(f"{self.path}-wal")
         self._parts_due |= wal.exists() and wal.stat().st_size > 0
-        if not self._fold():
+        if not self._checkpoint():
             return False
         try:
             self._rewrite()
         except (sqlite3.OperationalError, OSError):
-            self._fold()
+            self._checkpoint()
             if self._parts_due:
                 self._rewrite_in_parts()
                 self._parts_due = False
             raise
-        if not self._fold():
+        if not self._checkpoint():
             return False
         connection.execute("delete from settings where name in ('untidy', 'untidy_since')")
-        self._fold()
+        self._checkpoint()
         with suppress(FileNotFoundError):
-            if self._reserve.stat().st_size > SPARE:
-                os.truncate(self._reserve, SPARE)
+            if self._reserve.stat().st_size > LARGEST_RESERVE:
+                os.truncate(self._reserve, LARGEST_RESERVE)
         return True
 
-    def _fold(self) -> bool:
+    def _checkpoint(self) -> bool:
         """Move the WAL into the file and empty it; return False if a reader prevents it."""
         query = "pragma wal_checkpoint(truncate)"
         try:
@@ -166,33 +166,33 @@ class Tidying(Database):
             while rows := connection.execute(f"{query} order by survey, id limit ?", (*after, most)).fetchall():
                 size = 0
                 part = [row for row in rows if (size := size + ROW_BYTES + len(row[2])) <= PART_BYTES] or rows[:1]
-                with all_or_nothing(connection):
+                with write_transaction(connection):
                     connection.executemany("delete from reports where survey = ? and id = ?", [row[:2] for row in part])
                     connection.executemany("insert into reports values (?, ?, ?)", part)
-                    self._set_aside(connection)
-                self._fold()
+                    self._reserve_space(connection)
+                self._checkpoint()
                 after, most = part[-1][:2], PART_ROWS
 
-    def _tell(self, done: bool, failure: Exception | None) -> bool:
+    def _log_result(self, done: bool, failure: Exception | None) -> bool:
         """Log the result if it changes from success to failure or back; return True for a new failure."""
         if done:
-            if self._since:
+            if self._failing_since:
                 log.warning("the database is tidy again")
-            self._late = self._since = None
+            self._late_from = self._failing_since = None
             return False
-        self._late = self._late or time.monotonic()
-        if self._since or not (failure or time.monotonic() - self._late > PATIENCE):
+        self._late_from = self._late_from or time.monotonic()
+        if self._failing_since or not (failure or time.monotonic() - self._late_from > PATIENCE):
             return False
-        self._since = self.clock().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        self._failing_since = self.clock().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         reason = failure or "somebody reads it all the time"
         log.warning("the database cannot be tidied: %s. Until it is, it may tell in which order reports came", reason)
         return True
 
-    def _write_down(self) -> None:
+    def _record_failure(self) -> None:
         """Record in the file since when rewriting fails, for other processes; do nothing if it cannot be written."""
-        if self._since:
-            values = (self._since.isoformat(),)
+        if self._failing_since:
+            values = (self._failing_since.isoformat(),)
             with suppress(sqlite3.DatabaseError, OSError):
-                disturb(self._connection)
+                mark_for_rewrite(self._connection)
                 self._connection.execute("insert or ignore into settings values ('untidy_since', ?)", values)
-                self._fold()
+                self._checkpoint()

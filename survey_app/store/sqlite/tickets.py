@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 from candor_client.ticket import MODULUS_BYTES
 from survey_app.store.records import Key, StoreError, Unavailable
-from survey_app.store.sqlite.database import LOCK_SECONDS, all_or_nothing, connect
-from survey_app.store.sqlite.lock import PRIVATE, Lock, tighten
+from survey_app.store.sqlite.database import LOCK_SECONDS, connect, write_transaction
+from survey_app.store.sqlite.lock import OWNER_ONLY, Lock, restrict_access
 
 APPLICATION, VERSION = 0x43544B54, 1  # "CTKT": distinguishes this file from our other files
 FREE, SPENT = bytes(32), b"\x01" * 32  # in place of a hash: no ticket taken; ticket taken, hash destroyed
@@ -33,16 +33,16 @@ create table taken (key integer not null references keys, hash blob not null, me
 """
 
 
-class Mark(Enum):
+class MarkOutcome(Enum):
     """The outcome of marking a code with a blinded message."""
 
-    MADE = "made"  # the first message, now on disk
-    AGAIN = "again"  # the code is marked with the same message
-    OTHER = "other"  # the code is marked with another message
-    UNKNOWN = "unknown"
+    FIRST_MESSAGE = "made"  # the first message, now on disk
+    SAME_MESSAGE = "again"  # the code is marked with the same message
+    OTHER_MESSAGE = "other"  # the code is marked with another message
+    UNKNOWN_CODE = "unknown"
 
 
-class Kept(NamedTuple):
+class KeyRecord(NamedTuple):
     """A stored key, with the digest of its definition, or None if it has no definition yet.
 
     `definition` and `address` are set if another server published the survey.
@@ -60,7 +60,7 @@ class TicketFile:
     """The codes, the keys, and which codes have taken a ticket. Each thread has its own connection."""
 
     journal = "truncate"
-    here = True  # whether this server has a ticket file
+    is_available = True  # whether this server has a ticket file
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -87,7 +87,7 @@ class TicketFile:
         Raise Unavailable if it cannot be made durable.
         """
         try:
-            with all_or_nothing(self._connection) as connection:
+            with write_transaction(self._connection) as connection:
                 yield connection
         except sqlite3.IntegrityError:
             raise
@@ -95,7 +95,7 @@ class TicketFile:
             self.close()
             raise Unavailable(f"the tickets file: {error}") from error
 
-    def _all(self, query: str, *values: Any) -> list[Any]:
+    def _fetch_all(self, query: str, *values: Any) -> list[Any]:
         try:
             return self._connection.execute(query, values).fetchall()
         except sqlite3.DatabaseError as error:
@@ -110,12 +110,12 @@ class TicketFile:
             connection.close()
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def lock(self) -> Iterator[None]:
         """Prevent others from publishing or ending surveys: a key is stored a moment before its survey.
 
         Raise Unavailable if another process holds the lock for too long.
         """
-        with self._lock.held(LOCK_SECONDS):
+        with self._lock.hold(LOCK_SECONDS):
             yield
 
     def migrate(self) -> None:
@@ -125,13 +125,15 @@ class TicketFile:
         """
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, PRIVATE))
-            tighten(self.path, Path(f"{self.path}-journal"))
-            application, version = (self._all(f"pragma {name}")[0][0] for name in ("application_id", "user_version"))
-            if (application, version) == (0, 0) and not self._all("select 1 from sqlite_schema limit 1"):
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, OWNER_ONLY))
+            restrict_access(self.path, Path(f"{self.path}-journal"))
+            application, version = (
+                self._fetch_all(f"pragma {name}")[0][0] for name in ("application_id", "user_version")
+            )
+            if (application, version) == (0, 0) and not self._fetch_all("select 1 from sqlite_schema limit 1"):
                 marks = f"pragma application_id={APPLICATION}; pragma user_version={VERSION}"
-                with self.alone():
-                    if not self._all("select 1 from sqlite_schema limit 1"):
+                with self.lock():
+                    if not self._fetch_all("select 1 from sqlite_schema limit 1"):
                         self._connection.executescript(f"begin immediate; {SCHEMA} {marks}; commit;")
             elif (application, version) != (APPLICATION, VERSION):
                 raise StoreError(f"{self.path} is no file of tickets that this Candor reads; it was not changed")
@@ -154,32 +156,32 @@ class TicketFile:
                 (slug, modulus, key.to_bytes(), digest),
             )
             if digest is not None:
-                _make_room(connection, int(cursor.lastrowid or 0), slug)
+                _add_invitations(connection, int(cursor.lastrowid or 0), slug)
 
-    def bind(self, kept: Kept, digest: str, definition: bytes, address: str) -> None:
+    def bind(self, record: KeyRecord, digest: str, definition: bytes, address: str) -> None:
         """Assign a definition of another server to a waiting key, and destroy the earlier keys of the slug."""
         with self._transaction() as connection:
             query = "select key from keys where slug = ? and digest is not null and key != ?"
-            for (earlier,) in connection.execute(query, (kept.slug, kept.key)).fetchall():
+            for (earlier,) in connection.execute(query, (record.slug, record.key)).fetchall():
                 _destroy(connection, earlier)
-            values = (digest, definition, address, kept.key)
+            values = (digest, definition, address, record.key)
             connection.execute("update keys set digest = ?, definition = ?, address = ? where key = ?", values)
-            _make_room(connection, kept.key, kept.slug)
+            _add_invitations(connection, record.key, record.slug)
 
-    def living(self, slug: str | None = None) -> list[Kept]:
+    def active_keys(self, slug: str | None = None) -> list[KeyRecord]:
         """Return the keys that can sign, of one slug or of all slugs, the oldest first."""
-        rows = self._all(
+        rows = self._fetch_all(
             "select key, slug, modulus, digest, definition, address from keys"
             " where private != zeroblob(?) and (? is null or slug = ?) order by key",
             MODULUS_BYTES,
             slug,
             slug,
         )
-        return [Kept(key, name, int.from_bytes(modulus, "big"), *rest) for key, name, modulus, *rest in rows]
+        return [KeyRecord(key, name, int.from_bytes(modulus, "big"), *rest) for key, name, modulus, *rest in rows]
 
-    def private(self, digest: str) -> tuple[int, Key] | None:
+    def private_key(self, digest: str) -> tuple[int, Key] | None:
         """Return the row number and the private key of a definition; None if it has none, or if it was destroyed."""
-        for key, private in self._all("select key, private from keys where digest = ?", digest):
+        for key, private in self._fetch_all("select key, private from keys where digest = ?", digest):
             return (key, Key.from_bytes(private)) if any(private) else None
         return None
 
@@ -189,13 +191,13 @@ class TicketFile:
             connection.execute("delete from taken where key in (select key from keys where digest = ?)", (digest,))
             connection.execute("delete from keys where digest = ?", (digest,))
 
-    def end(self, digest: str) -> None:
+    def destroy_key(self, digest: str) -> None:
         """Destroy the private key of a definition and the hashes of signed messages; keep which codes took one."""
         with self._transaction() as connection:
             for (key,) in connection.execute("select key from keys where digest = ?", (digest,)).fetchall():
                 _destroy(connection, key)
 
-    def forget(self, slug: str) -> None:
+    def delete_slug(self, slug: str) -> None:
         """Delete all keys, codes and tickets of a slug."""
         with self._transaction() as connection:
             connection.execute("delete from taken where key in (select key from keys where slug = ?)", (slug,))
@@ -204,7 +206,7 @@ class TicketFile:
 
     def slugs(self) -> list[str]:
         """Return every slug that has keys or codes, sorted."""
-        return [slug for (slug,) in self._all("select slug from keys union select slug from codes order by slug")]
+        return [slug for (slug,) in self._fetch_all("select slug from keys union select slug from codes order by slug")]
 
     # codes
 
@@ -220,9 +222,9 @@ class TicketFile:
 
     def is_invited(self, key: int, code: bytes) -> bool:
         """Return whether a code may take a ticket, or has taken one, for the definition with this key."""
-        return bool(self._all("select 1 from taken where key = ? and hash = ?", key, code))
+        return bool(self._fetch_all("select 1 from taken where key = ? and hash = ?", key, code))
 
-    def mark(self, key: int, code: bytes, message: bytes) -> Mark:
+    def mark(self, key: int, code: bytes, message: bytes) -> MarkOutcome:
         """Mark a code as used with the hash of a blinded message, and return the outcome; on return it is on disk.
 
         Raise Unavailable if it cannot be stored.
@@ -230,25 +232,25 @@ class TicketFile:
         with self._transaction() as connection:
             row = connection.execute("select message from taken where key = ? and hash = ?", (key, code)).fetchone()
             if row is None:
-                return Mark.UNKNOWN
+                return MarkOutcome.UNKNOWN_CODE
             if row[0] != FREE:
-                return Mark.AGAIN if row[0] == message else Mark.OTHER
+                return MarkOutcome.SAME_MESSAGE if row[0] == message else MarkOutcome.OTHER_MESSAGE
             connection.execute("update taken set message = ? where key = ? and hash = ?", (message, key, code))
-        return Mark.MADE
+        return MarkOutcome.FIRST_MESSAGE
 
-    def invited(self, digest: str) -> dict[bytes, bool]:
+    def invitations(self, digest: str) -> dict[bytes, bool]:
         """Return, for the hash of every code invited to a definition, whether it has taken a ticket."""
         query = "select hash, message != ? from taken where key in (select key from keys where digest = ?)"
-        return {bytes(hashed): bool(taken) for hashed, taken in self._all(query, FREE, digest)}
+        return {bytes(hashed): bool(taken) for hashed, taken in self._fetch_all(query, FREE, digest)}
 
-    def count(self, digest: str) -> tuple[int, int]:
+    def count_invitations(self, digest: str) -> tuple[int, int]:
         """Return how many codes are invited to answer a definition, and how many of them have taken a ticket."""
         query = "select count(*), coalesce(sum(message != ?), 0) from taken"
-        row = self._all(f"{query} where key in (select key from keys where digest = ?)", FREE, digest)[0]
+        row = self._fetch_all(f"{query} where key in (select key from keys where digest = ?)", FREE, digest)[0]
         return int(row[0]), int(row[1])
 
 
-def _make_room(connection: sqlite3.Connection, key: int, slug: str) -> None:
+def _add_invitations(connection: sqlite3.Connection, key: int, slug: str) -> None:
     query = "insert into taken select ?, hash, ? from codes where slug = ? order by hash"
     connection.execute(query, (key, FREE, slug))
 

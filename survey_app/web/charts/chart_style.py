@@ -26,7 +26,7 @@ DARK = {
 SERIES_LIGHT = ("#0b5d7a", "#c04f00", "#007a59", "#a03f78", "#1d2327", "#7a6200")
 SERIES_DARK = ("#7cc7e6", "#f0954a", "#3fcf9f", "#e59ac4", "#e6e9ec", "#e3d04f")
 
-SHAPE = """\
+SHAPE_RULES = """\
 .chart text{font:14px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}
 .chart .heading{font-size:15px;font-weight:600}
 .chart .tick,.chart .note,.chart .key,.chart .range{font-size:13px}
@@ -48,7 +48,7 @@ SHAPE = """\
 .chart .s5 .curve{stroke-dasharray:4 2}
 """
 
-INK = """\
+INK_RULES = """\
 .chart text{{fill:{ink}}}
 .chart .tick,.chart .note,.chart .range,.chart .name{{fill:{faint}}}
 .chart .grid,.chart .track{{stroke:{grid}}}
@@ -64,8 +64,8 @@ INK = """\
 """
 
 
-def _inks(colours: dict[str, str], series: tuple[str, ...]) -> str:
-    rules = [INK.format(**colours)]
+def _ink_rules(colours: dict[str, str], series: tuple[str, ...]) -> str:
+    rules = [INK_RULES.format(**colours)]
     for place, colour in enumerate(series):
         rules.append(
             f".chart .s{place} .curve{{stroke:{colour}}}\n"
@@ -74,22 +74,22 @@ def _inks(colours: dict[str, str], series: tuple[str, ...]) -> str:
     return "".join(rules)
 
 
-PAPER = SHAPE + _inks(LIGHT | {"paper": "#ffffff"}, SERIES_LIGHT)
+PAPER = SHAPE_RULES + _ink_rules(LIGHT | {"paper": "#ffffff"}, SERIES_LIGHT)
 
 # On a page a chart fills a phone and stops growing before its text looks like a heading.
 STYLE = (
     ".chart{display:block;width:100%;max-width:26rem;height:auto}\n"
-    + SHAPE
-    + _inks(LIGHT, SERIES_LIGHT)
+    + SHAPE_RULES
+    + _ink_rules(LIGHT, SERIES_LIGHT)
     + "@media (prefers-color-scheme:dark){\n"
-    + _inks(DARK, SERIES_DARK)
+    + _ink_rules(DARK, SERIES_DARK)
     + "}\n"
 )
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(first: str, second: str) -> float:
     """Return the WCAG 2 contrast ratio between two colours written #rrggbb."""
-    lightness = sorted((_luminance(one), _luminance(other)))
+    lightness = sorted((_luminance(first), _luminance(second)))
     return (lightness[1] + 0.05) / (lightness[0] + 0.05)
 
 

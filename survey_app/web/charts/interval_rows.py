@@ -5,15 +5,27 @@ from dataclasses import dataclass
 from typing import Required, TypedDict, Unpack
 from xml.sax.saxutils import escape
 
-from survey_app.languages.number_format import Format, number_format, precision
-from survey_app.web.charts.axes import Scale, finite, linear, tick_format
-from survey_app.web.charts.svg import BOLD, LINE, clean, frame, group, line, number, tag, text, width_of, wrap
+from survey_app.languages.number_format import Format, choose_decimals, make_format
+from survey_app.web.charts.axes import Scale, linear_scale, require_finite, tick_format
+from survey_app.web.charts.svg import (
+    BOLD,
+    LINE,
+    clean_text,
+    format_coordinate,
+    frame,
+    group,
+    line,
+    tag,
+    text,
+    width_of,
+    wrap_text,
+)
 
 WIDTH, MARGIN = 340.0, 8.0  # about the width of a phone in pixels
 STRIP = 22.0  # the height of the strip below a label
 SMALL = 13.0
 MOST_LINES = 3  # the most lines of a label
-MOST_TOLD = 40  # the most rows in the description
+MOST_DESCRIBED = 40  # the most rows in the description
 
 
 @dataclass(frozen=True)
@@ -29,11 +41,11 @@ class Row:
     high: float
     reported: float | None = None
     n: int | None = None
-    instead: str = ""
+    replacement: str = ""
 
-    def called(self, mark: str) -> str:
+    def css_class(self, mark: str) -> str:
         """Return the CSS class of one of its marks."""
-        return f"{mark} open" if self.instead else mark
+        return f"{mark} open" if self.replacement else mark
 
 
 @dataclass(frozen=True)
@@ -50,7 +62,7 @@ WORDS = Words()
 
 
 @dataclass(frozen=True)
-class Look:
+class ChartOptions:
     """The options of a chart of rows."""
 
     title: str
@@ -72,7 +84,7 @@ class Look:
         return self.span or ((0.0, 1.0) if self.percent and not self.zoomed else None)
 
 
-class Wishes(TypedDict, total=False):
+class ChartKeywords(TypedDict, total=False):
     """The chart options as keywords. All but the title are optional."""
 
     title: Required[str]
@@ -86,42 +98,42 @@ class Wishes(TypedDict, total=False):
     standalone: bool
 
 
-def intervals(rows: Sequence[Row], **wishes: Unpack[Wishes]) -> str:
+def intervals(rows: Sequence[Row], **options: Unpack[ChartKeywords]) -> str:
     """Return a chart with a dot for each estimate on a line for its interval, all on one axis.
 
     A diamond marks the raw share. The axis covers every value, and `span` too. For shares it goes from 0 to 100%
     unless it is `zoomed`. `note` is the text below the chart, for n and the confidence level.
     """
-    return stacked(rows, "intervals", Look(**wishes))
+    return draw_rows(rows, "intervals", ChartOptions(**options))
 
 
-def stacked(rows: Sequence[Row], kind: str, look: Look) -> str:
+def draw_rows(rows: Sequence[Row], kind: str, look: ChartOptions) -> str:
     """Return a chart of rows below each other, as dots, or as bars from zero if `kind` is distribution."""
-    low, high = extent(rows, look.percent or kind == "distribution", look.ends)
+    low, high = find_extent(rows, look.percent or kind == "distribution", look.ends)
     form = row_format(rows, look)
-    scale = linear(low, high, MARGIN, WIDTH - MARGIN)
+    scale = linear_scale(low, high, MARGIN, WIDTH - MARGIN)
     parts, y = [], 6.0
     for row in rows:
-        value, between = row.instead or form(row.value), _between(row, look, form)
+        value, between = row.replacement or form(row.value), _format_interval(row, look, form)
         room = WIDTH - 2 * MARGIN - width_of(value, 14 * BOLD) - width_of(between, SMALL) - 16
-        label = wrap(row.label, room, MOST_LINES)
+        label = wrap_text(row.label, room, MOST_LINES)
         top = y + LINE * len(label)
         marks = [text(part, MARGIN, y + LINE * index + 13, "label") for index, part in enumerate(label)]
-        marks.append(_value(value, between, y + 13, row.called("estimate")))
+        marks.append(_value_text(value, between, y + 13, row.css_class("estimate")))
         marks += [line(scale(tick), top + 3, scale(tick), top + STRIP, "grid") for tick in scale.ticks]
-        marks += _marks(row, scale, top + STRIP / 2 + 1, kind)
-        parts.append(group("row", marks, told(row, form)))
+        marks += _draw_marks(row, scale, top + STRIP / 2 + 1, kind)
+        parts.append(group("row", marks, describe_row(row, form)))
         y = top + STRIP + 8
     parts += _axis(scale, y - 6, tick_format(scale, look.percent))
-    return finish(rows, kind, look, form, parts, y + 20)
+    return finish_chart(rows, kind, look, form, parts, y + 20)
 
 
-def finish(rows: Sequence[Row], kind: str, look: Look, form: Format, parts: list[str], y: float) -> str:
+def finish_chart(rows: Sequence[Row], kind: str, look: ChartOptions, form: Format, parts: list[str], y: float) -> str:
     """Return the chart with its key and note below the axis, inside its frame."""
     if any(row.reported is not None for row in rows):
-        key, y = _key(look.words, y, kind)
+        key, y = _draw_key(look.words, y, kind)
         parts.append(key)
-    below = wrap(look.note, WIDTH - 2 * MARGIN, 3, SMALL) if look.note else []
+    below = wrap_text(look.note, WIDTH - 2 * MARGIN, 3, SMALL) if look.note else []
     parts += [text(part, MARGIN, y + LINE * index + 10, "note") for index, part in enumerate(below)]
     return frame(
         parts,
@@ -130,59 +142,59 @@ def finish(rows: Sequence[Row], kind: str, look: Look, form: Format, parts: list
         kind=kind,
         name=look.name,
         title=look.title,
-        description=_description(rows, form, look),
+        description=_describe_chart(rows, form, look),
         standalone=look.standalone,
     )
 
 
-def row_format(rows: Sequence[Row], look: Look) -> Format:
+def row_format(rows: Sequence[Row], look: ChartOptions) -> Format:
     """Return one number format for all rows."""
-    return number_format(precision((row.high - row.low for row in rows), look.percent), look.percent, look.unit)
+    return make_format(choose_decimals((row.high - row.low for row in rows), look.percent), look.percent, look.unit)
 
 
-def extent(rows: Sequence[Row], from_zero: bool, span: tuple[float, float] | None) -> tuple[float, float]:
+def find_extent(rows: Sequence[Row], from_zero: bool, span: tuple[float, float] | None) -> tuple[float, float]:
     """Return the range that holds every number of the rows."""
     values = [value for row in rows for value in (row.value, row.low, row.high, row.reported) if value is not None]
     if values and from_zero:
         values.append(0.0)
     if values and span:
         values += span
-    numbers = finite(values)
+    numbers = require_finite(values)
     return min(numbers), max(numbers)
 
 
-def told(row: Row, form: Format) -> str:
+def describe_row(row: Row, form: Format) -> str:
     """Describe a row in words."""
-    description = f"{row.label}: {row.instead or form(row.value)}, {form(row.low)} to {form(row.high)}"
+    description = f"{row.label}: {row.replacement or form(row.value)}, {form(row.low)} to {form(row.high)}"
     if row.reported is not None:
         description += f"; reported {form(row.reported)}"
     return description + (f"; n = {row.n:,}" if row.n is not None else "")
 
 
-def _description(rows: Sequence[Row], form: Format, look: Look) -> str:
+def _describe_chart(rows: Sequence[Row], form: Format, look: ChartOptions) -> str:
     """Describe the chart in words, for readers who cannot see it."""
-    sentences = [told(row, form) for row in rows[:MOST_TOLD]]
-    if len(rows) > MOST_TOLD:
-        sentences.append(f"{len(rows) - MOST_TOLD} {look.words.more}")
+    sentences = [describe_row(row, form) for row in rows[:MOST_DESCRIBED]]
+    if len(rows) > MOST_DESCRIBED:
+        sentences.append(f"{len(rows) - MOST_DESCRIBED} {look.words.more}")
     return ". ".join([*sentences, look.note] if look.note else sentences)
 
 
 def diamond(x: float, y: float) -> str:
     """Return the mark of a raw share."""
-    return tag("path", d=f"M{number(x)} {number(y - 5)}l5 5l-5 5l-5 -5z", class_="reported")
+    return tag("path", d=f"M{format_coordinate(x)} {format_coordinate(y - 5)}l5 5l-5 5l-5 -5z", class_="reported")
 
 
-def _between(row: Row, look: Look, form: Format) -> str:
+def _format_interval(row: Row, look: ChartOptions, form: Format) -> str:
     """Format both ends of an interval, with one unit. A word joins them where a dash could be read as a minus."""
     low = form(row.low).removesuffix("%" if look.percent else f" {look.unit}")
     return f"{low}{'–' if row.low >= 0 else ' to '}{form(row.high)}"
 
 
-def _value(value: str, between: str, y: float, class_: str) -> str:
-    bold = tag("tspan", escape(clean(value)), class_=class_)
+def _value_text(value: str, between: str, y: float, class_: str) -> str:
+    bold = tag("tspan", escape(clean_text(value)), class_=class_)
     return tag(
         "text",
-        bold + tag("tspan", escape(clean(between)), class_="range", dx="6"),
+        bold + tag("tspan", escape(clean_text(between)), class_="range", dx="6"),
         x=WIDTH - MARGIN,
         y=y,
         class_="value",
@@ -190,17 +202,17 @@ def _value(value: str, between: str, y: float, class_: str) -> str:
     )
 
 
-def _marks(row: Row, scale: Scale, y: float, kind: str) -> list[str]:
+def _draw_marks(row: Row, scale: Scale, y: float, kind: str) -> list[str]:
     marks = []
     if kind == "distribution":
         left, right = sorted((scale(0.0), scale(row.value)))
-        if not row.instead:
+        if not row.replacement:
             marks.append(tag("rect", x=left, y=y - 7, width=right - left, height=14.0, class_="bar"))
-        marks.append(_whisker(scale(row.low), scale(row.high), y, row.called("whisker")))
+        marks.append(_whisker(scale(row.low), scale(row.high), y, row.css_class("whisker")))
     else:
         marks.append(line(scale.start, y, scale.stop, y, "track"))
-        marks.append(line(scale(row.low), y, scale(row.high), y, row.called("interval")))
-        if not row.instead:
+        marks.append(line(scale(row.low), y, scale(row.high), y, row.css_class("interval")))
+        if not row.replacement:
             marks.append(tag("circle", cx=scale(row.value), cy=y, r=5.5, class_="point"))
     if row.reported is not None:
         marks.append(diamond(scale(row.reported), y))
@@ -209,7 +221,11 @@ def _marks(row: Row, scale: Scale, y: float, kind: str) -> list[str]:
 
 def _whisker(low: float, high: float, y: float, class_: str = "whisker") -> str:
     """Return an interval with end caps, drawn horizontally."""
-    return tag("path", d=f"M{number(low)} {number(y - 4)}v8m0 -4H{number(high)}m0 -4v8", class_=class_)
+    return tag(
+        "path",
+        d=f"M{format_coordinate(low)} {format_coordinate(y - 4)}v8m0 -4H{format_coordinate(high)}m0 -4v8",
+        class_=class_,
+    )
 
 
 def _axis(scale: Scale, y: float, form: Format) -> list[str]:
@@ -220,7 +236,7 @@ def _axis(scale: Scale, y: float, form: Format) -> list[str]:
     return marks
 
 
-def _key(words: Words, y: float, kind: str) -> tuple[str, float]:
+def _draw_key(words: Words, y: float, kind: str) -> tuple[str, float]:
     """Return the key of the marks, and its lower edge."""
     x, middle = MARGIN, y + 6
     if kind == "distribution":

@@ -18,12 +18,12 @@ LINE = 18.0  # the distance between two lines of text
 NARROW, WIDE = frozenset("iljtfrI1.,:;|!'()[]·’ "), frozenset("mwMW@%—")
 
 
-def clean(text: str) -> str:
+def clean_text(text: str) -> str:
     """Return text that XML can hold, on one line."""
     return " ".join(NOT_XML.sub("\ufffd", text).split())
 
 
-def number(value: float) -> str:
+def format_coordinate(value: float) -> str:
     """Format a coordinate to a tenth of a unit, without a trailing zero."""
     digits = f"{value:.1f}".removesuffix(".0")
     return "0" if digits == "-0" else digits
@@ -31,17 +31,15 @@ def number(value: float) -> str:
 
 def tag(element: str, content: str = "", **attributes: str | float) -> str:
     """Return one element. `content` is markup; `class_` and `text_anchor` become the attributes of SVG."""
-    attribute_text = "".join(
-        f" {key.rstrip('_').replace('_', '-')}={quoteattr(value if isinstance(value, str) else number(value))}"
-        for key, value in attributes.items()
-    )
+    texts = {key: value if isinstance(value, str) else format_coordinate(value) for key, value in attributes.items()}
+    attribute_text = "".join(f" {key.rstrip('_').replace('_', '-')}={quoteattr(text)}" for key, text in texts.items())
     return f"<{element}{attribute_text}>{content}</{element}>" if content else f"<{element}{attribute_text}/>"
 
 
 def text(words: str, x: float, y: float, class_: str, anchor: str = "start") -> str:
     """Return a text element at a position."""
     alignment = {} if anchor == "start" else {"text_anchor": anchor}
-    return tag("text", escape(clean(words)), x=x, y=y, class_=class_, **alignment)
+    return tag("text", escape(clean_text(words)), x=x, y=y, class_=class_, **alignment)
 
 
 def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> str:
@@ -51,7 +49,7 @@ def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> str:
 
 def group(class_: str, parts: Sequence[str], title: str = "") -> str:
     """Return elements in a group. The title is its tooltip."""
-    tooltip = tag("title", escape(clean(title))) if title else ""
+    tooltip = tag("title", escape(clean_text(title))) if title else ""
     return tag("g", tooltip + "".join(parts), class_=class_)
 
 
@@ -77,11 +75,11 @@ def width_of(words: str, size: float = 14.0) -> float:
     return total * size
 
 
-def wrap(words: str, width: float, most: int, size: float = 14.0) -> list[str]:
+def wrap_text(words: str, width: float, most: int, size: float = 14.0) -> list[str]:
     """Return at most `most` lines of text. Text that does not fit is cut with an ellipsis."""
     lines, current = [], ""
-    for word in clean(words).split(" "):
-        for piece in _pieces(word, width, size):
+    for word in clean_text(words).split(" "):
+        for piece in _split_word(word, width, size):
             longer = f"{current} {piece}" if current else piece
             if not current or width_of(longer, size) <= width:
                 current = longer
@@ -97,7 +95,7 @@ def wrap(words: str, width: float, most: int, size: float = 14.0) -> list[str]:
     return lines
 
 
-def _pieces(word: str, width: float, size: float) -> list[str]:
+def _split_word(word: str, width: float, size: float) -> list[str]:
     """Split a word that is too long for a line into pieces that fit."""
     pieces, current = [], ""
     for character in word:
@@ -122,11 +120,11 @@ def frame(
     """Return the whole image. `name` begins its ids, so two charts on one page need two names."""
     if not NAME.fullmatch(name):
         raise ValueError(f"a chart's name is letters, digits, - and _, not {name!r}")
-    labels = tag("title", escape(clean(title)) or "&#160;", id=f"{name}-title")
-    labels += tag("desc", escape(clean(description)) or "&#160;", id=f"{name}-desc")
+    labels = tag("title", escape(clean_text(title)) or "&#160;", id=f"{name}-title")
+    labels += tag("desc", escape(clean_text(description)) or "&#160;", id=f"{name}-desc")
     top, style, size = 0.0, "", {}
     if standalone:
-        heading = wrap(title, width - 16, 3, 15 * BOLD)
+        heading = wrap_text(title, width - 16, 3, 15 * BOLD)
         top = 12.0 + LINE * len(heading)
         style = tag("style", escape(PAPER))
         style += "".join(text(words, 8, LINE * (row + 1) - top, "heading") for row, words in enumerate(heading))
@@ -135,7 +133,7 @@ def frame(
         "svg",
         labels + style + "".join(parts),
         xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 {number(-top)} {number(width)} {number(height + top)}",
+        viewBox=f"0 {format_coordinate(-top)} {format_coordinate(width)} {format_coordinate(height + top)}",
         **size,
         class_=f"chart {kind}",
         role="img",

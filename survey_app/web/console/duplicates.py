@@ -8,18 +8,18 @@ from survey_app.authoring.drafts.edits import EditError
 from survey_app.authoring.yaml_source import AuthoringError
 from survey_app.problems import Problem
 from survey_app.store import now
-from survey_app.web.access import owner, store
-from survey_app.web.console.home import peek
+from survey_app.web.access import owner_key, store
+from survey_app.web.console.home import read_line
 
 
-def keep_duplicate(source: bytes) -> ResponseReturnValue:
+def save_duplicate(source: bytes) -> ResponseReturnValue:
     """Save a duplicate as a draft, report the omitted keys, and redirect to the draft."""
-    slugs = {peek(draft.source, "slug") for draft in store().drafts(owner())}
+    slugs = {read_line(draft.source, "slug") for draft in store().drafts(owner_key())}
     try:
         copy, omissions = duplicate(source, lambda slug: slug not in slugs and store().owner_of(slug) is None, now())
     except (AuthoringError, EditError) as error:
         raise Problem("malformed_request", f"This file cannot be duplicated by a button: {error}.") from None
-    key = store().save_draft(owner(), copy)
+    key = store().save_draft(owner_key(), copy)
     note = f" Left out, because it would not make sense any more: {', '.join(omissions)}." if omissions else ""
-    flash(f"This is a duplicate, a draft of another survey with the address {peek(copy, 'slug')}.{note}", "status")
+    flash(f"This is a duplicate, a draft of another survey with the address {read_line(copy, 'slug')}.{note}", "status")
     return redirect(url_for("editor.questions", key=key))

@@ -9,7 +9,7 @@ from survey_app.problems import PROBLEMS, Problem
 from survey_app.store import StoreError, Unavailable
 
 
-def signed_in() -> ResponseReturnValue | None:
+def require_sign_in() -> ResponseReturnValue | None:
     """Redirect visitors who are not signed in to the sign-in page; return None for others."""
     if current_user.is_authenticated:
         return None
@@ -17,7 +17,7 @@ def signed_in() -> ResponseReturnValue | None:
     return unauthorized
 
 
-def refused(error: Problem | Unavailable | StoreError | CSRFError) -> ResponseReturnValue:
+def show_console_refusal(error: Problem | Unavailable | StoreError | CSRFError) -> ResponseReturnValue:
     """Show a page that explains the refusal and leads back to the console."""
     if isinstance(error, CSRFError):
         message = "You signed out, or in again, since the page was made. Nothing was changed; open the page anew."
@@ -32,6 +32,6 @@ def refused(error: Problem | Unavailable | StoreError | CSRFError) -> ResponseRe
 
 def guard(pages: Blueprint) -> None:
     """Require sign-in for a blueprint of the console, and register its error pages."""
-    pages.before_request(signed_in)
+    pages.before_request(require_sign_in)
     for kind in (Problem, Unavailable, StoreError, CSRFError):
-        pages.register_error_handler(kind, refused)
+        pages.register_error_handler(kind, show_console_refusal)

@@ -12,14 +12,14 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 
-from survey_app.assure.simulation.demo_survey import sample
+from survey_app.assure.simulation.demo_survey import example_path
 from survey_app.authoring.drafts import edits
-from survey_app.authoring.drafts.group_rows import named_like
-from survey_app.authoring.yaml_source import LARGEST_FILE, AuthoringError, read
+from survey_app.authoring.drafts.group_rows import make_group_name
+from survey_app.authoring.yaml_source import LARGEST_FILE, AuthoringError, parse_source
 from survey_app.languages import numbers
-from survey_app.languages.language_names import names
-from survey_app.store import Published, State, grouped, listed, now
-from survey_app.web.access import owner, role_of, store
+from survey_app.languages.language_names import list_names
+from survey_app.store import PublishedSurvey, State, group_by_study, list_surveys, now
+from survey_app.web.access import owner_key, role_of, store
 from survey_app.web.console.guard import guard
 
 blueprint = Blueprint("console", __name__)
@@ -39,30 +39,30 @@ STATES = {
 def home() -> ResponseReturnValue:
     """Show the researcher's surveys, the surveys shared with them, and drafts; a tour on the first visit."""
     database = store()
-    surveys = [_card(groups) for groups in listed(database, owner())]
+    surveys = [_summarize(groups) for groups in list_surveys(database, owner_key())]
     shared = [
-        (*_card(groups), role_of(current_user.user, groups[0]), _name(groups[0]))
-        for groups in grouped(database, database.shared_with(owner()))
+        (*_summarize(groups), role_of(current_user.user, groups[0]), _owner_name(groups[0]))
+        for groups in group_by_study(database, database.shared_with(owner_key()))
     ]
     drafts = [
-        (draft, peek(draft.source, "title") or "Untitled draft", peek(draft.source, "slug"))
-        for draft in reversed(database.drafts(owner()))
+        (draft, read_line(draft.source, "title") or "Untitled draft", read_line(draft.source, "slug"))
+        for draft in reversed(database.drafts(owner_key()))
     ]
-    events = database.events(owner())[:LISTED_EVENTS]
+    events = database.events(owner_key())[:LISTED_EVENTS]
     template = (
-        "console/home.html" if (surveys or shared or drafts) and "tour" not in request.args else "console/first.html"
+        "console/home.html" if (surveys or shared or drafts) and "tour" not in request.args else "console/welcome.html"
     )
     return render_template(
-        template, surveys=surveys, shared=shared, drafts=drafts, events=events, languages=names(), moment=now()
+        template, surveys=surveys, shared=shared, drafts=drafts, events=events, languages=list_names(), moment=now()
     )
 
 
-def _card(groups: Sequence[Published]) -> tuple[Published, int, tuple[str, str], int]:
+def _summarize(groups: Sequence[PublishedSurvey]) -> tuple[PublishedSurvey, int, tuple[str, str], int]:
     """Return a survey, or the first group of a study, with its number of groups, its state, and its reports so far."""
-    return groups[0], len(groups), stand(groups[0]), sum(store().snapshot(group).reports for group in groups)
+    return groups[0], len(groups), describe_state(groups[0]), sum(store().snapshot(group).reports for group in groups)
 
 
-def _name(published: Published) -> str:
+def _owner_name(published: PublishedSurvey) -> str:
     account = store().user(published.owner)
     return account.name if account else ""
 
@@ -72,23 +72,23 @@ def start() -> ResponseReturnValue:
     """Create a draft: from the sample, from nothing, or from a file."""
     choice = request.form.get("start")
     if choice == "sample":
-        source = edits.set_survey(sample("campus.yaml").read_bytes(), {"slug": _unused("campus")})
+        source = edits.set_survey(example_path("campus.yaml").read_bytes(), {"slug": _make_unused_slug("campus")})
     elif choice == "upload":
         file = request.files.get("file")
         source = file.read(LARGEST_FILE + 1) if file else b""
-        if message := _unreadable(source):
+        if message := _upload_objection(source):
             flash(message, "error")
             return redirect(url_for(".home"))
     else:
         title = " ".join(request.form.get("title", "").split())[:LONGEST_TITLE]
         language = request.form.get("language", "")
-        slug = _unused(named_like(title, set()) if title else "survey")
-        source = edits.empty(slug, title, language if language in names() and language != "en" else "")
-    key = store().save_draft(owner(), source)
+        slug = _make_unused_slug(make_group_name(title, set()) if title else "survey")
+        source = edits.make_empty_draft(slug, title, language if language in list_names() and language != "en" else "")
+    key = store().save_draft(owner_key(), source)
     return redirect(url_for("editor.questions", key=key))
 
 
-def _unused(slug: str) -> str:
+def _make_unused_slug(slug: str) -> str:
     """Return a slug for a new draft with a random suffix.
 
     So the draft is not mistaken for a new version of a published survey.
@@ -96,12 +96,12 @@ def _unused(slug: str) -> str:
     return f"{slug}-{secrets.token_hex(3)}"
 
 
-def _unreadable(source: bytes) -> str | None:
+def _upload_objection(source: bytes) -> str | None:
     """Return the reason why a file cannot become a draft; None if it can."""
     if not source:
         return "Choose a file first: a survey in YAML, such as the one that an earlier draft gave you."
     if len(source) > LARGEST_FILE:
-        return f"A survey file has at most {numbers.count(LARGEST_FILE)} bytes."
+        return f"A survey file has at most {numbers.format_count(LARGEST_FILE)} bytes."
     try:
         source.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -109,17 +109,17 @@ def _unreadable(source: bytes) -> str | None:
     return None
 
 
-def peek(source: bytes, key: str) -> str:
+def read_line(source: bytes, key: str) -> str:
     """Return a short text of a draft without parsing the whole file; empty if it is not on one line."""
     line = re.search(rb"^%b[ \t]*:[^\n]*" % key.encode(), source, re.MULTILINE)
     try:
-        text = read(line[0]).members()[key].text() if line else ""
+        text = parse_source(line[0]).members()[key].text() if line else ""
     except AuthoringError:
         return ""
     return "" if text.startswith(("|", ">")) else text
 
 
-def stand(published: Published) -> tuple[State, str]:
+def describe_state(published: PublishedSurvey) -> tuple[State, str]:
     """Return the state of a survey, as a CSS class and in words."""
-    state = published.at(now())
+    state = published.state_at(now())
     return state, "Full" if published.full else STATES[state]

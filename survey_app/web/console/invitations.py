@@ -12,18 +12,18 @@ from survey_app.channels import posterior
 from survey_app.invitations import codes as inviting
 from survey_app.languages import Words, numbers
 from survey_app.problems import Problem
-from survey_app.store import Published, Role, State, StoreError, now, too_late
-from survey_app.web.access import download, owner, store, tickets
+from survey_app.store import PublishedSurvey, Role, State, StoreError, now, ticket_refusal
+from survey_app.web.access import download, owner_key, store, tickets
 from survey_app.web.console.guard import guard
-from survey_app.web.console.survey_page import allowed, link
+from survey_app.web.console.survey_page import require_survey, respondent_link
 
 blueprint = Blueprint("invitations", __name__)
 guard(blueprint)
 
 
-def by_invitation(slug: str) -> Published:
+def require_by_invitation(slug: str) -> PublishedSurvey:
     """Return a survey by invitation that the account may edit. Raise Problem otherwise."""
-    published = allowed(slug, Role.EDITOR)
+    published = require_survey(slug, Role.EDITOR)
     if published.survey.tickets is None:
         raise Problem(
             "not_found", "Anybody with the link may answer this survey; invitations are chosen before it is published."
@@ -34,7 +34,7 @@ def by_invitation(slug: str) -> Published:
 @blueprint.get("/console/<slug>/invitations")
 def show(slug: str) -> ResponseReturnValue:
     """Show how many people were invited and have taken a ticket, and the form to invite more."""
-    published = by_invitation(slug)
+    published = require_by_invitation(slug)
     survey = published.survey
     issuer = survey.tickets.issuer if survey.tickets else ""
     return render_template(
@@ -42,12 +42,12 @@ def show(slug: str) -> ResponseReturnValue:
         published=published,
         survey=survey,
         issuer=issuer,
-        link=link(published),
-        total=posterior.total(survey),
+        link=respondent_link(published),
+        total=posterior.total_epsilon(survey),
         words=Words(survey.language),
-        counts=None if issuer else inviting.invited(tickets(), survey.digest),
+        counts=None if issuer else inviting.invitation_status(tickets(), survey.digest),
         closed=published.state is State.CLOSED,
-        too_late=too_late(survey, now()),
+        too_late=ticket_refusal(survey, now()),
         most=inviting.MOST_AT_ONCE,
     )
 
@@ -58,22 +58,22 @@ def invite(slug: str) -> ResponseReturnValue:
 
     A script requests JSON instead, to combine the links with names.
     """
-    published = by_invitation(slug)
+    published = require_by_invitation(slug)
     survey = published.survey
     if survey.tickets and survey.tickets.issuer:
         raise Problem("malformed_request", f"{survey.tickets.issuer} invites to this survey, not this server.")
     if published.state is State.CLOSED:
         raise Problem("survey_closed", "The survey is closed, so nobody can be invited any more.")
-    if why := too_late(survey, now()):
+    if why := ticket_refusal(survey, now()):
         raise StoreError(why)
     count = request.form.get("count", "")
     if not count.isascii() or not count.isdigit() or not 1 <= int(count[:9]) <= inviting.MOST_AT_ONCE:
         raise Problem(
-            "malformed_request", f"Make from 1 to {numbers.count(inviting.MOST_AT_ONCE)} invitations at once."
+            "malformed_request", f"Make from 1 to {numbers.format_count(inviting.MOST_AT_ONCE)} invitations at once."
         )
     codes = inviting.invite(tickets(), survey.slug, int(count))
-    store().record(published.owner, survey.slug, f"made {numbers.count(len(codes))} invitations", owner())
-    links = [inviting.link(link(published), code, survey.digest) for code in codes]
+    store().record(published.owner, survey.slug, f"made {numbers.format_count(len(codes))} invitations", owner_key())
+    links = [inviting.format_link(respondent_link(published), code, survey.digest) for code in codes]
     if request.accept_mimetypes.best == "application/json":
         return jsonify({"links": links})
     return download(
@@ -81,9 +81,9 @@ def invite(slug: str) -> ResponseReturnValue:
     )
 
 
-@blueprint.get("/console/<slug>/invited.json")
-def invited(slug: str) -> Response:
+@blueprint.get("/console/<slug>/invited.json", endpoint="invited")
+def show_status(slug: str) -> Response:
     """Return the exact counts of invitations and tickets, with the hashes of the unused codes, to owner and editors."""
-    response = jsonify(inviting.invited(tickets(), by_invitation(slug).survey.digest)._asdict())
+    response = jsonify(inviting.invitation_status(tickets(), require_by_invitation(slug).survey.digest)._asdict())
     response.headers["Cache-Control"] = "no-store"
     return response

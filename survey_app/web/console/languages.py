@@ -12,9 +12,16 @@ from survey_app.authoring.drafts.edits import EditError
 from survey_app.authoring.drafts.form_fields import tidy
 from survey_app.authoring.yaml_source import LARGEST_FORM, AuthoringError, Content
 from survey_app.languages import Words
-from survey_app.languages.language_names import name_of
+from survey_app.languages.language_names import get_name
 from survey_app.problems import Problem
-from survey_app.web.console.draft_page import CHANGED, draft_of, page, part_stamp, save, sent
+from survey_app.web.console.draft_page import (
+    CONFLICT_MESSAGE,
+    load_draft,
+    make_part_stamp,
+    read_form,
+    render_page,
+    save_draft,
+)
 from survey_app.web.console.guard import guard
 
 blueprint = Blueprint("languages", __name__)
@@ -29,11 +36,11 @@ def texts(key: int) -> ResponseReturnValue:
 
     Redirect to the YAML if there is nothing else to show.
     """
-    source = draft_of(key)
+    source = load_draft(key)
     content = check(source).content
     if content is None:
         return redirect(url_for("editor.yaml", key=key))
-    tags = draft_translations.tags(content)
+    tags = draft_translations.list_tags(content)
     tag = request.args.get("language", "")
     return _page(key, source, content, tag if tag in tags else "", remove=request.args.get("remove", "") in tags)
 
@@ -42,7 +49,7 @@ def texts(key: int) -> ResponseReturnValue:
 def change(key: int) -> ResponseReturnValue:
     """Add a language, save the texts of a language, or remove a language."""
     request.max_form_memory_size = LARGEST_FORM
-    source, fields = draft_of(key), sent()
+    source, fields = load_draft(key), read_form()
     action, _, tag = fields.get("do", "").partition(":")
     content = check(source).content
     if content is None:
@@ -53,7 +60,7 @@ def change(key: int) -> ResponseReturnValue:
             source, message = draft_translations.add_language(source, tag[:LONGEST_TAG]), "Language added."
         elif action == "save":
             if fields.get("own") != _stamp(content, tag):
-                return _page(key, source, content, tag, typed=fields, notice=CHANGED, status=409)
+                return _page(key, source, content, tag, typed=fields, notice=CONFLICT_MESSAGE, status=409)
             source, message = draft_translations.set_texts(source, tag, fields), "Saved."
         elif action == "remove":
             source, message = draft_translations.remove_language(source, tag), "The language is gone from the draft."
@@ -61,16 +68,16 @@ def change(key: int) -> ResponseReturnValue:
             raise Problem("malformed_request", "The form does not say what to do.")
     except (EditError, AuthoringError) as error:
         return _page(key, source, content, "" if action == "add" else tag, typed=fields, notice=str(error), status=409)
-    save(key, source)
+    save_draft(key, source)
     flash(message, "status")
     return redirect(url_for(".texts", key=key, language=None if action == "remove" else tag))
 
 
 def _stamp(content: Content, tag: str) -> str:
     """Return the stamp of a language and of the texts that it translates."""
-    translations = draft_translations.translated(content, tag)
-    originals = [text for part in draft_translations.parts(content) for text in part.texts]
-    return part_stamp([[text.name, text.original, translations[text.name]] for text in originals])
+    translations = draft_translations.read_translated_texts(content, tag)
+    originals = [text for part in draft_translations.list_text_groups(content) for text in part.texts]
+    return make_part_stamp([[text.name, text.original, translations[text.name]] for text in originals])
 
 
 def _page(
@@ -84,16 +91,16 @@ def _page(
     remove: bool = False,
     status: int = 200,
 ) -> ResponseReturnValue:
-    own = content.said.get("language")
-    tags = draft_translations.tags(content)
-    parts = draft_translations.parts(content)
-    values = {**draft_translations.translated(content, tag), **(typed or {})} if tag in tags else {}
-    return page(
+    own = content.data.get("language")
+    tags = draft_translations.list_tags(content)
+    parts = draft_translations.list_text_groups(content)
+    values = {**draft_translations.read_translated_texts(content, tag), **(typed or {})} if tag in tags else {}
+    return render_page(
         "languages",
         key,
         source,
         status,
-        spoken=[(language, len(draft_translations.missing(content, language))) for language in tags],
+        spoken=[(language, len(draft_translations.list_missing_texts(content, language))) for language in tags],
         count=sum(not text.optional for part in parts for text in part.texts),
         original=Words(own if isinstance(own, str) and own else "en"),
         target=Words(tag) if tag in tags else None,
@@ -101,7 +108,7 @@ def _page(
         shown=values,
         theirs=_stamp(content, tag),
         typed_tag=(typed or {}).get("tag", ""),
-        name_of=name_of,
+        name_of=get_name,
         notice=notice,
         remove=remove,
     )

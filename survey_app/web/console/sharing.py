@@ -11,44 +11,44 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 
-from survey_app.accounts import new_token, secret_hash
+from survey_app.accounts import hash_secret, new_token
 from survey_app.problems import Problem
 from survey_app.store import Role, token_id
 from survey_app.web.access import require, store
 from survey_app.web.console.guard import guard
-from survey_app.web.console.survey_page import allowed
+from survey_app.web.console.survey_page import require_survey
 
 blueprint = Blueprint("people", __name__)
 guard(blueprint)
 
-UNKNOWN = "unknown"  # flash category for a name that no account has, shown next to the field
-GIVEN: dict[str, Role] = {role.said: role for role in (Role.READER, Role.EDITOR)}
+UNKNOWN_NAME = "unknown"  # flash category for a name that no account has, shown next to the field
+SHARED_ROLES: dict[str, Role] = {role.label: role for role in (Role.READER, Role.EDITOR)}
 
 
 @blueprint.post("/console/<slug>/shares")
 def share(slug: str) -> ResponseReturnValue:
     """Share with an account, or change its role."""
-    published = allowed(slug, Role.OWNER)
-    name, role = request.form.get("name", "").strip(), GIVEN.get(request.form.get("role", ""))
+    published = require_survey(slug, Role.OWNER)
+    name, role = request.form.get("name", "").strip(), SHARED_ROLES.get(request.form.get("role", ""))
     if role is None:
         raise Problem("malformed_request", "A survey is shared as reader or editor.")
-    user = store().user_named(name)
+    user = store().user_by_name(name)
     if user is None or user.disabled:
-        flash(name, UNKNOWN)
+        flash(name, UNKNOWN_NAME)
     else:
         store().share(published, user, role)
-        flash(f"{published.survey.title} is shared with {name} as {role.said}.", "status")
+        flash(f"{published.survey.title} is shared with {name} as {role.label}.", "status")
     return redirect(url_for("survey.show", slug=published.name, _anchor="people"))
 
 
 @blueprint.post("/console/<slug>/shares/withdraw")
 def withdraw(slug: str) -> ResponseReturnValue:
     """Stop sharing with an account. The owner or that account may do this."""
-    published, name = allowed(slug, Role.READER), request.form.get("name", "")
+    published, name = require_survey(slug, Role.READER), request.form.get("name", "")
     is_leaving = name == current_user.user.name
     if not is_leaving:
         require(current_user.user, published, Role.OWNER)
-    user = store().user_named(name)
+    user = store().user_by_name(name)
     if user is None:
         raise Problem("not_found", "There is no such account.")
     store().share(published, user, None)
@@ -61,9 +61,9 @@ def withdraw(slug: str) -> ResponseReturnValue:
 @blueprint.post("/console/<slug>/links")
 def make_link(slug: str) -> ResponseReturnValue:
     """Create a link to the results and show it on a page that is not cached. Only its hash is stored."""
-    published, label = allowed(slug, Role.OWNER), " ".join(request.form.get("label", "").split())
+    published, label = require_survey(slug, Role.OWNER), " ".join(request.form.get("label", "").split())
     secret = new_token()
-    hashed = secret_hash(secret)
+    hashed = hash_secret(secret)
     store().add_link(published, label, hashed)
     link = f"{request.url_root}results/{published.name}/link#key={secret}"
     context = {"published": published, "survey": published.survey, "label": label}
@@ -73,7 +73,7 @@ def make_link(slug: str) -> ResponseReturnValue:
 @blueprint.post("/console/<slug>/links/withdraw")
 def withdraw_link(slug: str) -> ResponseReturnValue:
     """Withdraw a link, also for readers who have it open."""
-    published = allowed(slug, Role.OWNER)
+    published = require_survey(slug, Role.OWNER)
     if store().withdraw_link(published, request.form.get("link", "")):
         flash("The link is withdrawn. Whoever opens it, or has it open, is told so.", "status")
     else:

@@ -12,97 +12,106 @@ from flask_login import current_user
 from candor_client import display
 from survey_app.authoring.publication import set_terms
 from survey_app.channels import posterior
-from survey_app.invitations.codes import shown as shown_invitations
-from survey_app.invitations.mail.message import by_hand
+from survey_app.invitations.codes import public_counts as shown_invitations
+from survey_app.invitations.mail.message import compose_invitation
 from survey_app.languages import LANGUAGES, Words
-from survey_app.languages.language_names import name_of
+from survey_app.languages.language_names import get_name
 from survey_app.problems import Problem
-from survey_app.results.report_counts import withheld
-from survey_app.store import Published, Role, State, StoreError, may_close, now
-from survey_app.web.access import download, managed, owner, role_of, store, tickets
-from survey_app.web.console.duplicates import keep_duplicate
+from survey_app.results.report_counts import describe_hold
+from survey_app.store import PublishedSurvey, Role, State, StoreError, may_close, now
+from survey_app.web.access import download, find_managed, owner_key, role_of, store, tickets
+from survey_app.web.console.duplicates import save_duplicate
 from survey_app.web.console.guard import guard
-from survey_app.web.console.home import LISTED_EVENTS, stand
-from survey_app.web.console.terms_form import TermsError, read_sizes, read_terms, said_terms, shown_terms, with_terms
+from survey_app.web.console.home import LISTED_EVENTS, describe_state
+from survey_app.web.console.terms_form import (
+    TermsError,
+    apply_terms,
+    parse_sizes,
+    parse_terms,
+    submitted_terms,
+    terms_fields,
+)
 
 blueprint = Blueprint("survey", __name__)
 guard(blueprint)
 
 
-def allowed(slug: str, least: Role) -> Published:
+def require_survey(slug: str, least: Role) -> PublishedSurvey:
     """Return the version of a survey that the request names, if the signed-in account has at least this role.
 
     Raise Problem otherwise; see `find_managed`.
     """
-    return managed(slug, least, current_user.user, request.values.get("digest"))
+    return find_managed(slug, least, current_user.user, request.values.get("digest"))
 
 
-def link(published: Published) -> str:
+def respondent_link(published: PublishedSurvey) -> str:
     """Return the address for respondents."""
     return f"{request.url_root}s/{published.survey.slug}"
 
 
-def pinned(published: Published) -> str:
+def pinned_link(published: PublishedSurvey) -> str:
     """Return the address for respondents with the digest, so that a device refuses any other definition."""
-    return f"{link(published)}#sha256={published.survey.digest}"
+    return f"{respondent_link(published)}#sha256={published.survey.digest}"
 
 
-def qr(published: Published) -> segno.QRCode:
+def make_qr_code(published: PublishedSurvey) -> segno.QRCode:
     """Return the QR code of the pinned link for a poster. Paper is a channel independent of this server."""
-    return segno.make(pinned(published), error="m", micro=False)
+    return segno.make(pinned_link(published), error="m", micro=False)
 
 
 @blueprint.get("/console/<slug>")
 def show(slug: str) -> ResponseReturnValue:
     """Show the page of one survey, or of all groups of a study."""
-    return page_of(slug, allowed(slug, Role.READER))
+    return render_survey(slug, require_survey(slug, Role.READER))
 
 
-def page_of(slug: str, published: Published, message: str = "", said: dict[str, str] | None = None) -> str:
+def render_survey(
+    slug: str, published: PublishedSurvey, message: str = "", values: dict[str, str] | None = None
+) -> str:
     """Render the page of a survey or a study.
 
     If its terms were refused, the page shows the `message` and the refused `values`.
     """
-    database, terms = store(), said or shown_terms(published.terms)
+    database, terms = store(), values or terms_fields(published.terms)
     if groups := database.study(slug):
-        return _study(slug, groups, message=message, terms=terms)
+        return _render_study(slug, groups, message=message, terms=terms)
     return render_template(
         "console/survey.html",
         slug=published.survey.slug,
         published=published,
         survey=published.survey,
-        total=posterior.total(published.survey),
-        stand=stand(published),
+        total=posterior.total_epsilon(published.survey),
+        stand=describe_state(published),
         message=message,
         terms=terms,
         reports=database.snapshot(published).reports,
         words=Words(published.survey.language),
         source=database.source(published) is not None,
-        letters=_letters(published),
-        name_of=name_of,
-        waiting=None if request.args else _waiting(published.survey.study, [published]),
-        link=link(published),
-        pinned=pinned(published),
-        qr=_drawn(published),
+        letters=_mail_texts(published),
+        name_of=get_name,
+        waiting=None if request.args else _find_unopened(published.survey.study, [published]),
+        link=respondent_link(published),
+        pinned=pinned_link(published),
+        qr=_draw_qr_code(published),
         events=database.events(published.owner, slug)[:LISTED_EVENTS],
-        **_people(published),
+        **_sharing_context(published),
     )
 
 
-def _letters(published: Published) -> list[tuple[str, str]]:
+def _mail_texts(published: PublishedSurvey) -> list[tuple[str, str]]:
     """Return the text of an e-mail, with its language tag, in every supported language of a survey except English."""
     survey = published.survey
-    tags = [tag for tag in display.languages(survey) if (main := tag.split("-")[0]) in LANGUAGES and main != "en"]
-    address = "(here the link of this person)" if published.invited else pinned(published)
-    return [(tag, by_hand(survey, tag, address)) for tag in tags]
+    tags = [tag for tag in display.list_languages(survey) if (main := tag.split("-")[0]) in LANGUAGES and main != "en"]
+    address = "(here the link of this person)" if published.is_by_invitation else pinned_link(published)
+    return [(tag, compose_invitation(survey, tag, address)) for tag in tags]
 
 
-def _study(slug: str, groups: Sequence[Published], **more: Any) -> str:
+def _render_study(slug: str, groups: Sequence[PublishedSurvey], **more: Any) -> str:
     """Render one page for all groups. Each group has its link, its QR code and its text for an e-mail."""
     database, first = store(), groups[0]
     counts = [database.snapshot(group).reports for group in groups]
     sharing = [
-        (group, reports, link(group), pinned(group), _drawn(group))
+        (group, reports, respondent_link(group), pinned_link(group), _draw_qr_code(group))
         for group, reports in zip(groups, counts, strict=True)
     ]
     names = (slug, *(group.survey.slug for group in groups))
@@ -112,19 +121,19 @@ def _study(slug: str, groups: Sequence[Published], **more: Any) -> str:
         slug=slug,
         published=first,
         survey=first.survey,
-        total=posterior.total(first.survey),
-        stand=stand(first),
+        total=posterior.total_epsilon(first.survey),
+        stand=describe_state(first),
         reports=sum(counts),
         source=database.source(first) is not None,
-        waiting=_waiting(slug, groups),
+        waiting=_find_unopened(slug, groups),
         groups=sharing,
         events=sorted(events, key=lambda event: event.moment, reverse=True)[:LISTED_EVENTS],
-        **_people(first),
+        **_sharing_context(first),
         **more,
     )
 
 
-def _people(published: Published) -> dict[str, Any]:
+def _sharing_context(published: PublishedSurvey) -> dict[str, Any]:
     """Return template variables for the role of the reader, and for the people who may see the survey.
 
     The templates show those people to the owner only.
@@ -142,21 +151,23 @@ def _people(published: Published) -> dict[str, Any]:
     }
 
 
-def _waiting(study: str, groups: Sequence[Published]) -> Published | None:
+def _find_unopened(study: str, groups: Sequence[PublishedSurvey]) -> PublishedSurvey | None:
     """Return a newer version that was published and not opened; None if there is none."""
     digests = {group.survey.digest for group in (*groups, *store().study(study))}
-    newest = store().study(study, unopened=True) if study else [store().newest(groups[0].survey.slug)]
+    newest = store().study(study, unopened=True) if study else [store().newest_version(groups[0].survey.slug)]
     return next((version for version in newest if version and version.survey.digest not in digests), None)
 
 
-def _drawn(published: Published) -> str:
-    return qr(published).svg_inline(scale=4, border=4, svgclass="qr", lineclass="dark", light="#fff", omitsize=True)
+def _draw_qr_code(published: PublishedSurvey) -> str:
+    return make_qr_code(published).svg_inline(
+        scale=4, border=4, svgclass="qr", lineclass="dark", light="#fff", omitsize=True
+    )
 
 
 @blueprint.get("/console/<slug>/source.yaml")
 def source(slug: str) -> Response:
     """Return the author's file, as it was written."""
-    file = store().source(allowed(slug, Role.READER))
+    file = store().source(require_survey(slug, Role.READER))
     if file is None:
         raise Problem("not_found", "The file that this version was made from was not kept.")
     return download(file, f"{slug}.yaml", "application/yaml; charset=utf-8")
@@ -165,42 +176,46 @@ def source(slug: str) -> Response:
 @blueprint.get("/console/<slug>/definition.json")
 def definition(slug: str) -> Response:
     """Return the canonical definition, byte for byte."""
-    return download(allowed(slug, Role.READER).survey.source, f"{slug}.definition.json", "application/json")
+    return download(require_survey(slug, Role.READER).survey.source, f"{slug}.definition.json", "application/json")
 
 
 @blueprint.get("/console/<slug>/qr.svg")
 def poster(slug: str) -> Response:
     """Return the QR code as a file."""
     return download(
-        qr(allowed(slug, Role.READER)).svg_inline(scale=8, border=4, light="#fff"), f"{slug}-qr.svg", "image/svg+xml"
+        make_qr_code(require_survey(slug, Role.READER)).svg_inline(scale=8, border=4, light="#fff"),
+        f"{slug}-qr.svg",
+        "image/svg+xml",
     )
 
 
 @blueprint.post("/console/<slug>/edit")
 def edit(slug: str) -> ResponseReturnValue:
     """Create a draft of the next version, from the file of this one."""
-    published = allowed(slug, Role.EDITOR)
+    published = require_survey(slug, Role.EDITOR)
     file = store().source(published)
     if file is None:
         raise Problem("not_found", "The file of this version was not kept, so there is nothing to edit.")
     flash("This is a copy. The published survey stays as it is until you publish this one.", "status")
-    return redirect(url_for("editor.questions", key=store().save_draft(owner(), with_terms(file, published.terms))))
+    return redirect(
+        url_for("editor.questions", key=store().save_draft(owner_key(), apply_terms(file, published.terms)))
+    )
 
 
 @blueprint.post("/console/<slug>/duplicate")
 def duplicate(slug: str) -> ResponseReturnValue:
     """Create a draft of another survey, from the file of this one."""
-    file = store().source(allowed(slug, Role.READER))
+    file = store().source(require_survey(slug, Role.READER))
     if file is None:
         raise Problem("not_found", "The file of this version was not kept, so there is nothing to duplicate.")
-    return keep_duplicate(file)
+    return save_duplicate(file)
 
 
 @blueprint.post("/console/<slug>/open")
 def open_survey(slug: str) -> ResponseReturnValue:
     """Open a survey that was published unopened, or resume it after a pause."""
-    published = allowed(slug, Role.EDITOR)
-    store().set_state(published, State.OPEN, by=owner())
+    published = require_survey(slug, Role.EDITOR)
+    store().set_state(published, State.OPEN, by=owner_key())
     flash(f"{published.survey.title} is open.", "status")
     return redirect(url_for(".show", slug=published.name))
 
@@ -208,8 +223,8 @@ def open_survey(slug: str) -> ResponseReturnValue:
 @blueprint.post("/console/<slug>/pause")
 def pause(slug: str) -> ResponseReturnValue:
     """Pause the survey: it takes no reports for a while."""
-    published = allowed(slug, Role.EDITOR)
-    store().set_state(published, State.PAUSED, by=owner())
+    published = require_survey(slug, Role.EDITOR)
+    store().set_state(published, State.PAUSED, by=owner_key())
     flash(f"{published.survey.title} is paused. It takes no reports until you let it go on.", "status")
     return redirect(url_for(".show", slug=slug))
 
@@ -220,18 +235,18 @@ def change_terms(slug: str) -> ResponseReturnValue:
 
     Terms that may close the survey at once need a confirmation.
     """
-    published, values = allowed(slug, Role.EDITOR), said_terms(request.form)
+    published, values = require_survey(slug, Role.EDITOR), submitted_terms(request.form)
     groups = store().study(published.survey.study) or [published]
     try:
         reports = sum(store().snapshot(group).reports for group in groups)
-        terms = read_terms(published.terms, values, reports, now())
+        terms = parse_terms(published.terms, values, reports, now())
         if terms.max_reports and may_close(store(), groups, terms.max_reports) and "sure" not in request.form:
             context = {"published": published, "survey": published.survey, "slug": slug, "said": values}
             return render_template("console/limit.html", **context, most=terms.max_reports), 409
         result = set_terms(store(), published, terms, current_user.user)
     except (TermsError, StoreError) as error:
         reason = str(error)
-        return page_of(slug, published, f"{reason[0].upper()}{reason[1:]}.", values), 409
+        return render_survey(slug, published, f"{reason[0].upper()}{reason[1:]}.", values), 409
     message = "The terms are changed."
     if result.state is State.CLOSED:
         message = f"{published.survey.title} is closed: it had as many reports as that. Its results are final."
@@ -242,14 +257,14 @@ def change_terms(slug: str) -> ResponseReturnValue:
 @blueprint.post("/console/<slug>/sizes")
 def change_sizes(slug: str) -> ResponseReturnValue:
     """Change the number of people in each group of a study: in all groups, or in none."""
-    published = allowed(slug, Role.EDITOR)
+    published = require_survey(slug, Role.EDITOR)
     groups = store().study(published.survey.study)
     try:
-        for group, size in read_sizes(groups, request.form):
+        for group, size in parse_sizes(groups, request.form):
             set_terms(store(), group, replace(group.terms, size=size), current_user.user)
     except (TermsError, StoreError) as error:
         reason = str(error)
-        return page_of(published.name, published, f"{reason[0].upper()}{reason[1:]}."), 409
+        return render_survey(published.name, published, f"{reason[0].upper()}{reason[1:]}."), 409
     flash("The sizes of the groups are changed.", "status")
     return redirect(url_for(".show", slug=published.name))
 
@@ -257,10 +272,10 @@ def change_sizes(slug: str) -> ResponseReturnValue:
 @blueprint.route("/console/<slug>/close", methods=["GET", "POST"])
 def close(slug: str) -> ResponseReturnValue:
     """Close the survey permanently, after a confirmation page."""
-    published = allowed(slug, Role.EDITOR)
+    published = require_survey(slug, Role.EDITOR)
     if request.method == "POST":
-        store().set_state(published, State.CLOSED, by=owner())
-        notice = withheld(store().version(published.survey.slug, published.survey.digest) or published)
+        store().set_state(published, State.CLOSED, by=owner_key())
+        notice = describe_hold(store().version(published.survey.slug, published.survey.digest) or published)
         flash(f"{published.survey.title} is closed. {notice or 'Its results are final.'}", "status")
         return redirect(url_for(".show", slug=slug))
     groups = store().study(published.survey.study) or [published]
@@ -273,7 +288,7 @@ def close(slug: str) -> ResponseReturnValue:
 @blueprint.route("/console/<slug>/delete", methods=["GET", "POST"])
 def delete(slug: str) -> ResponseReturnValue:
     """Delete all versions and reports, of all groups of a study, after the slug was typed."""
-    published = allowed(slug, Role.OWNER)
+    published = require_survey(slug, Role.OWNER)
     name = published.name
     is_mismatch = request.method == "POST" and request.form.get("typed", "").strip() != name
     if request.method == "POST" and not is_mismatch:

@@ -11,83 +11,93 @@ from datetime import datetime
 from survey_app.authoring.diagnostics import check
 from survey_app.authoring.drafts import edits
 from survey_app.authoring.terms import Terms
-from survey_app.authoring.timestamps import moment_of, spelled
+from survey_app.authoring.timestamps import format_timestamp, parse_timestamp
 from survey_app.languages import numbers
-from survey_app.store import Published
+from survey_app.store import PublishedSurvey
 
 FIELDS = ("closes", "max_reports", "results", "deletes")
-CLOSING = "To close the survey now, use Close… below"
+CLOSE_ADVICE = "To close the survey now, use Close… below"
 
 
 class TermsError(ValueError):
     """Raised for invalid terms; the message gives the reason."""
 
 
-def shown_terms(terms: Terms) -> dict[str, str]:
+def terms_fields(terms: Terms) -> dict[str, str]:
     """Return the fields of the form. Moments are in UTC, in the format of browsers."""
     most = "" if terms.max_reports is None else str(terms.max_reports)
     results = "public" if terms.public else "private"
-    return dict(zip(FIELDS, (_field(terms.closes), most, results, _field(terms.deletes)), strict=True))
+    return dict(zip(FIELDS, (_format_field(terms.closes), most, results, _format_field(terms.deletes)), strict=True))
 
 
-def with_terms(source: bytes, terms: Terms) -> bytes:
+def apply_terms(source: bytes, terms: Terms) -> bytes:
     """Return an author's file with the current terms, which may have changed since it was written."""
     built = check(source).built
     if built is None:
         return source
-    current, original = _written(terms), _written(built.terms)
+    current, original = _yaml_values(terms), _yaml_values(built.terms)
     try:
         return edits.set_survey(source, {key: current[key] for key in current if current[key] != original[key]})
     except edits.EditError:
         return source
 
 
-def _written(terms: Terms) -> dict[str, str | None]:
+def _yaml_values(terms: Terms) -> dict[str, str | None]:
     moments = {key: getattr(terms, key) for key in ("opens", "closes", "deletes")}
-    texts = {key: spelled(moment) if moment else None for key, moment in moments.items()}
+    texts = {key: format_timestamp(moment) if moment else None for key, moment in moments.items()}
     most = None if terms.max_reports is None else str(terms.max_reports)
     return {"results": "public" if terms.public else "private", "max_reports": most, **texts}
 
 
-def said_terms(form: Mapping[str, str]) -> dict[str, str]:
+def submitted_terms(form: Mapping[str, str]) -> dict[str, str]:
     """Return the fields of the form as the researcher sent them."""
     return {name: form.get(name, "").strip() for name in FIELDS}
 
 
-def read_terms(old: Terms, said: Mapping[str, str], reports: int, moment: datetime) -> Terms:
+def parse_terms(old: Terms, values: Mapping[str, str], reports: int, moment: datetime) -> Terms:
     """Parse the fields of the form, given the number of reports shown. Raise TermsError if they are invalid.
 
     Unchanged fields keep their exact values, to the second.
     """
-    old_fields = shown_terms(old)
-    closes = old.closes if said["closes"] == old_fields["closes"] else _moment(said["closes"], "The date of closing")
-    deletes = (
-        old.deletes if said["deletes"] == old_fields["deletes"] else _moment(said["deletes"], "The date of deletion")
+    old_fields = terms_fields(old)
+    closes = (
+        old.closes
+        if values["closes"] == old_fields["closes"]
+        else _parse_moment(values["closes"], "The date of closing")
     )
-    most = old.max_reports if said["max_reports"] == old_fields["max_reports"] else _count(said["max_reports"])
-    if said["results"] not in ("public", "private"):
+    deletes = (
+        old.deletes
+        if values["deletes"] == old_fields["deletes"]
+        else _parse_moment(values["deletes"], "The date of deletion")
+    )
+    most = (
+        old.max_reports if values["max_reports"] == old_fields["max_reports"] else _parse_count(values["max_reports"])
+    )
+    if values["results"] not in ("public", "private"):
         raise TermsError("Results are public or private")
-    terms = replace(old, public=said["results"] == "public", closes=closes, max_reports=most, deletes=deletes)
-    if why := would_close(old, terms, reports, moment):
-        raise TermsError(f"{why}. {CLOSING}")
+    terms = replace(old, public=values["results"] == "public", closes=closes, max_reports=most, deletes=deletes)
+    if why := closing_reason(old, terms, reports, moment):
+        raise TermsError(f"{why}. {CLOSE_ADVICE}")
     return terms
 
 
-def would_close(old: Terms, new: Terms, reports: int, moment: datetime) -> str | None:
+def closing_reason(old: Terms, new: Terms, reports: int, moment: datetime) -> str | None:
     """Return the reason why new terms would close a survey at once, or None, given the number of reports shown."""
     if new.closes and new.closes != old.closes and new.closes <= moment:
         return "This date of closing has passed"
     if new.max_reports and new.max_reports != old.max_reports and new.max_reports <= reports:
-        return f"It has {numbers.count(reports)} reports already"
+        return f"It has {numbers.format_count(reports)} reports already"
     return None
 
 
-def read_sizes(groups: Sequence[Published], said: Mapping[str, str]) -> list[tuple[Published, int | None]]:
+def parse_sizes(
+    groups: Sequence[PublishedSurvey], values: Mapping[str, str]
+) -> list[tuple[PublishedSurvey, int | None]]:
     """Return the groups of a study whose size changed, with the new sizes.
 
     Raise TermsError unless all groups have a size afterwards, or none.
     """
-    typed = [said.get(f"size-{group.survey.slug}", "").strip().replace(",", "") for group in groups]
+    typed = [values.get(f"size-{group.survey.slug}", "").strip().replace(",", "") for group in groups]
     if not all(text == "" or (text.isascii() and text.isdigit() and 0 < int(text[:16]) < 10**15) for text in typed):
         raise TermsError("The people in a group are a whole number from 1 on, or empty")
     if any(typed) and not all(typed):
@@ -96,21 +106,21 @@ def read_sizes(groups: Sequence[Published], said: Mapping[str, str]) -> list[tup
     return [(group, size) for group, size in zip(groups, sizes, strict=True) if size != group.terms.size]
 
 
-def _field(moment: datetime | None) -> str:
-    return "" if moment is None else spelled(moment).removesuffix("Z")
+def _format_field(moment: datetime | None) -> str:
+    return "" if moment is None else format_timestamp(moment).removesuffix("Z")
 
 
-def _moment(text: str, what: str) -> datetime | None:
+def _parse_moment(text: str, what: str) -> datetime | None:
     if not text:
         return None
     try:
         zoned = text.endswith(("Z", "z")) or "+" in text
-        return moment_of(text if zoned else f"{text}Z")
+        return parse_timestamp(text if zoned else f"{text}Z")
     except ValueError:
         raise TermsError(f"{what} must be a date and time such as 2026-12-01T00:00, or empty") from None
 
 
-def _count(text: str) -> int | None:
+def _parse_count(text: str) -> int | None:
     if text and not (text.isascii() and text.isdigit() and 0 < int(text[:12]) < 10**9):
         raise TermsError("The number of reports is a whole number from 1 on, or empty")
     return int(text) if text else None

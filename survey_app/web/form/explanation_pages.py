@@ -10,48 +10,48 @@ from typing import Any
 from flask import Blueprint, Response, render_template, request
 
 from candor_client.definition import Survey
-from survey_app.languages.translation import language_for, languages, localized
+from survey_app.languages.translation import choose_language, list_languages, translate_survey
 from survey_app.problems import Problem
 from survey_app.store import Outcome, Unavailable
-from survey_app.web.access import visible
-from survey_app.web.compression import compressed
-from survey_app.web.form.form_page import missing, refusal
+from survey_app.web.access import find_visible
+from survey_app.web.compression import compress
+from survey_app.web.form.form_page import find_refusal, show_missing_page
 from survey_app.web.form.privacy_text import Explanation
 
 blueprint = Blueprint("explain", __name__)
 blueprint.add_app_template_global(Explanation, "explanation")  # for the text that the form shows without scripts
 for error in (Problem, Unavailable):
-    blueprint.register_error_handler(error, missing)
+    blueprint.register_error_handler(error, show_missing_page)
 
 
 @blueprint.after_request
-def fresh(response: Response) -> Response:
+def forbid_caching(response: Response) -> Response:
     """Forbid caching of a page.
 
     It repeats the address of the request, and contains an example that is new each time.
     """
     response.headers["Cache-Control"] = "no-store"
     response.vary.add("Accept-Language")
-    return compressed(response, request)
+    return compress(response, request)
 
 
-def _page(template: str, slug: str, read: Callable[[Survey], Survey] = lambda survey: survey) -> str:
-    published = visible(slug)
-    context = explained(read(published.survey), f"{request.url_root}s/{slug}", refusal(published))
+def _render_page(template: str, slug: str, read: Callable[[Survey], Survey] = lambda survey: survey) -> str:
+    published = find_visible(slug)
+    context = explanation_context(read(published.survey), f"{request.url_root}s/{slug}", find_refusal(published))
     return render_template(template, **context)
 
 
-def preferred(survey: Survey) -> Survey:
+def localize_for_browser(survey: Survey) -> Survey:
     """Return the survey in the language that the browser prefers, if it is translated into that language."""
-    return localized(survey, language_for(languages(survey), request.accept_languages.values()))
+    return translate_survey(survey, choose_language(list_languages(survey), request.accept_languages.values()))
 
 
-def explained(survey: Survey, url: str, refused: Outcome | None = None) -> dict[str, Any]:
+def explanation_context(survey: Survey, url: str, outcome: Outcome | None = None) -> dict[str, Any]:
     """Return the template variables that explain a survey. A preview uses them for its draft."""
     explanation = Explanation(survey)
     return {
         "survey": survey,
-        "refusal": refused,
+        "refusal": outcome,
         "told": explanation,
         "say": explanation.say,
         "root": request.url_root,
@@ -66,16 +66,16 @@ def privacy(slug: str) -> str:
 
     The URL does not reveal the language of the page.
     """
-    return _page("form/privacy.html", slug, preferred)
+    return _render_page("form/privacy.html", slug, localize_for_browser)
 
 
 @blueprint.get("/s/<slug>/paper")
 def paper(slug: str) -> str:
     """Show the survey on paper, with one printed sheet for each person."""
-    return _page("form/paper.html", slug)
+    return _render_page("form/paper.html", slug)
 
 
 @blueprint.get("/s/<slug>/enter")
 def enter(slug: str) -> str:
     """Show the page on which an interviewer enters the outcomes that are ticked on sheets."""
-    return _page("form/enter.html", slug)
+    return _render_page("form/paper_entry.html", slug)

@@ -5,11 +5,11 @@ from typing import Any
 
 from candor_client.definition import Survey
 from survey_app.channels import posterior
-from survey_app.channels.posterior import SUSPICION, Share
+from survey_app.channels.posterior import SUSPICION, DeviceCounts
 from survey_app.languages import Words, numbers
 
 
-class Speech:
+class Phrases:
     """The phrases and number formats of one survey's language."""
 
     def __init__(self, survey: Survey) -> None:
@@ -21,29 +21,29 @@ class Speech:
 
         Whole numbers are formatted for the language, and ε stays on one line with its value.
         """
-        texts = {name: self.whole(value) if type(value) is int else value for name, value in values.items()}
+        texts = {name: self.format_whole(value) if type(value) is int else value for name, value in values.items()}
         return self.words(key, **texts).replace("ε = ", "ε\u00a0=\u00a0")
 
-    def whole(self, number: int) -> str:
+    def format_whole(self, number: int) -> str:
         """Format a whole number for the language."""
-        return numbers.count(number, self.marks)
+        return numbers.format_count(number, self.marks)
 
     def decimal(self, text: str) -> str:
         """Format a decimal for the language, with all its digits."""
-        return numbers.decimal(text, self.marks)
+        return numbers.format_decimal(text, self.marks)
 
     def epsilon(self, epsilon: Decimal) -> str:
         """Format ε with two digits, rounded up."""
-        return numbers.epsilon(epsilon, 2, marks=self.marks)
+        return numbers.format_epsilon(epsilon, 2, marks=self.marks)
 
     def suspicion(self, people: int = SUSPICION) -> str:
         """Format a suspicion of one in `people`, before any report was sent."""
-        return numbers.chance(posterior.suspected(people), self.words)
+        return numbers.format_chance(posterior.prior_chance(people), self.words)
 
-    def raised(self, epsilon: Decimal, suspicion: int = SUSPICION) -> str:
+    def format_raised_chance(self, epsilon: Decimal, suspicion: int = SUSPICION) -> str:
         """Format the highest chance that a suspicion can be raised to."""
-        return numbers.chance(posterior.raised(suspicion, epsilon), self.words)
+        return numbers.format_chance(posterior.posterior_chance(suspicion, epsilon), self.words)
 
-    def yes_and_no(self, counts: Share) -> dict[str, Any]:
+    def yes_and_no(self, counts: DeviceCounts) -> dict[str, Any]:
         """Return the values for a sentence about people who say yes or no."""
         return {**counts._asdict(), "yes": self.say("privacy.yes"), "no": self.say("privacy.no")}

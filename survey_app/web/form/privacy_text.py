@@ -14,7 +14,7 @@ from candor_client.definition import Field
 from candor_client.display import Section
 from candor_client.mechanisms import Mechanism, publish
 from candor_client.question import Question
-from candor_client.report import ID_BYTES, Report, draw_bits, to_text, unpack
+from candor_client.report import ID_BYTES, Report, draw_bits, to_base64url, unpack
 from candor_client.spending import SERVER_LIMIT, SURVEY_LIMIT
 from survey_app.authoring import is_weak
 from survey_app.channels import channel_of, posterior
@@ -23,12 +23,12 @@ from survey_app.channels.sentences import Sentence, SymbolWords
 from survey_app.kinds import kind_of
 from survey_app.languages import numbers
 from survey_app.languages.paper import Recipe
-from survey_app.web.form.paper_instructions import Thrown
+from survey_app.web.form.paper_instructions import PaperInstructions
 
 MOST_BITS = 40  # the most bits of a field that are shown
 DOTS_A_ROW = 20
 DOTS = 100
-ENTRY = ("enter_", "error_")  # strings of the interviewer's page
+ENTRY_PREFIXES = ("enter_", "error_")  # strings of the interviewer's page
 
 
 @dataclass(frozen=True)
@@ -43,15 +43,15 @@ class Dots:
 
 
 @dataclass(frozen=True)
-class Part:
+class FieldExplanation:
     """One field: its place, its questions, its explanation, and its recipe for coins or dice, if there is one."""
 
     place: int
     questions: tuple[Question, ...]
     mechanism: Mechanism
     recipe: Recipe | None
-    told: str
-    alone: str
+    text: str
+    text_alone: str
     pictures: list[Dots]
 
     @property
@@ -65,26 +65,26 @@ class Part:
         return choices + ([("unpicked", "paper.enter_unpicked")] if picked else [])
 
     @property
-    def published(self) -> dict[str, int | str]:
+    def public_integers(self) -> dict[str, int | str]:
         """The published integers of its mechanism."""
         return publish(self.mechanism)
 
 
-class Explanation(Thrown):
+class Explanation(PaperInstructions):
     """All text that the pages show about one survey, in its language."""
 
     @cached_property
     def total(self) -> Decimal:
         """The ε that the whole survey spends."""
-        return posterior.total(self.survey)
+        return posterior.total_epsilon(self.survey)
 
     @property
     def claim(self) -> str:
         """The ε that the definition claims to spend."""
-        return numbers.epsilon(self.survey.epsilon, 12, marks=self.marks)
+        return numbers.format_epsilon(self.survey.epsilon, 12, marks=self.marks)
 
     @property
-    def weak(self) -> bool:
+    def is_weak(self) -> bool:
         """Whether the survey spends more than authors are advised to."""
         return is_weak(self.total)
 
@@ -93,9 +93,9 @@ class Explanation(Thrown):
         """Suspicions before and after a whole report, in words and as shares of one."""
         rows = []
         for suspicion in posterior.SUSPICIONS:
-            after = posterior.raised(suspicion, self.total)
+            after = posterior.posterior_chance(suspicion, self.total)
             shares = (1 / suspicion, after.cases / after.of)
-            rows.append((self.suspicion(suspicion), numbers.chance(after, self.words), shares))
+            rows.append((self.suspicion(suspicion), numbers.format_chance(after, self.words), shares))
         return rows
 
     @property
@@ -104,39 +104,42 @@ class Explanation(Thrown):
 
         A device stops at its limits unless its respondent decides otherwise.
         """
-        twice = self.epsilon(posterior.times(self.total, 2))
-        ends = {"limit": self.whole(SURVEY_LIMIT), "server_limit": self.whole(SERVER_LIMIT)}
+        twice = self.epsilon(posterior.group_epsilon(self.total, 2))
+        ends = {"limit": self.format_whole(SURVEY_LIMIT), "server_limit": self.format_whole(SERVER_LIMIT)}
         return {"epsilon": self.epsilon(self.total), "twice": twice, **ends}
 
     @property
     def groups(self) -> list[tuple[str, str, str]]:
         """For several numbers of people: their total ε, and the highest chance of a suspicion."""
-        totals = [(people, posterior.times(self.total, people)) for people in posterior.GROUPS]
-        return [(self.whole(people), self.epsilon(epsilon), self.raised(epsilon)) for people, epsilon in totals]
+        totals = [(people, posterior.group_epsilon(self.total, people)) for people in posterior.GROUP_SIZES]
+        return [
+            (self.format_whole(people), self.epsilon(epsilon), self.format_raised_chance(epsilon))
+            for people, epsilon in totals
+        ]
 
     @property
-    def together(self) -> list[tuple[tuple[Question, ...], str, str]]:
+    def dependent_questions(self) -> list[tuple[tuple[Question, ...], str, str]]:
         """Groups of questions that depend on one another."""
-        trees = posterior.together(self.survey)
-        return [(tree.questions, self.epsilon(tree.epsilon), self.raised(tree.epsilon)) for tree in trees]
+        trees = posterior.find_dependent_questions(self.survey)
+        return [(tree.questions, self.epsilon(tree.epsilon), self.format_raised_chance(tree.epsilon)) for tree in trees]
 
     @cached_property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[FieldExplanation]:
         """The fields, in their order."""
         parts = []
         for place, (field, recipe) in enumerate(zip(self.survey.fields, self.sheet.recipes, strict=True), 1):
-            text, pictures = " ".join(self._told(field)), list(self._pictures(field))
-            alone = self._alone(field.mechanism.epsilon)
-            parts.append(Part(place, field.questions, field.mechanism, recipe, text, alone, pictures))
+            text, pictures = " ".join(self._describe_field(field)), list(self._draw_pictures(field))
+            alone = self._describe_alone(field.mechanism.epsilon)
+            parts.append(FieldExplanation(place, field.questions, field.mechanism, recipe, text, alone, pictures))
         return parts
 
     @property
-    def on_paper(self) -> list[Part]:
+    def on_paper(self) -> list[FieldExplanation]:
         """The fields that have a recipe for coins or dice."""
         return [part for part in self.parts if part.recipe]
 
     @property
-    def under_headings(self) -> Iterator[tuple[Section | None, Part]]:
+    def under_headings(self) -> Iterator[tuple[Section | None, FieldExplanation]]:
         """The fields on paper, each with the section that begins with it, if there is one."""
         sections = {section.first: section for section in self.survey.sections}
         section_of: dict[str, Section | None] = {}
@@ -150,22 +153,22 @@ class Explanation(Thrown):
             last = section
 
     @property
-    def off_paper(self) -> list[tuple[Part, list[str]]]:
+    def off_paper(self) -> list[tuple[FieldExplanation, list[str]]]:
         """The fields without a recipe for coins or dice, with the reasons."""
         reasons = []
         for part in self.parts:
             if part.recipe is None:
-                forced = channel_of(part.mechanism).forced_response() and kind_of(part.questions[0]).on_paper
+                forced = channel_of(part.mechanism).forced_response() and kind_of(part.questions[0]).can_force_answer
                 reason = ["block" if len(part.questions) > 1 else "odds" if forced else "type"]
                 reason += ["skipped"] if part.optional else ["needed"]
-                reason += ["skipped_pick"] if part.optional and self.sheet.picked else []
+                reason += ["skipped_pick"] if part.optional and self.sheet.needs_pick else []
                 reasons.append((part, [self.say(f"paper.reason_{name}") for name in reason]))
         return reasons
 
     @property
     def entry(self) -> dict[str, Any]:
         """The data for the interviewer's script."""
-        strings = {name: text for name, text in self.words.section("paper").items() if name.startswith(ENTRY)}
+        strings = {name: text for name, text in self.words.section("paper").items() if name.startswith(ENTRY_PREFIXES)}
         strings |= {name: self.say(f"privacy.{name}") for name in ("yes", "no")}
         paper = [part.place - 1 for part in self.on_paper]
         return {"digest": self.survey.digest, "paper": paper, "strings": strings}
@@ -187,10 +190,10 @@ class Explanation(Thrown):
     def example_row(self) -> tuple[str, str, str]:
         """The survey, id and bits of the example, as they would be stored."""
         row = self.example
-        return row.survey, to_text(row.id), "".join(f"{byte:08b}" for byte in row.bits)
+        return row.survey, to_base64url(row.id), "".join(f"{byte:08b}" for byte in row.bits)
 
     @property
-    def example_bits(self) -> list[tuple[Part, str]]:
+    def example_bits(self) -> list[tuple[FieldExplanation, str]]:
         """The bits of the example, by field."""
         rows = []
         for part, bits in zip(self.parts, unpack(self.survey, self.example.bits), strict=True):
@@ -198,10 +201,12 @@ class Explanation(Thrown):
             rows.append((part, text))
         return rows
 
-    def _told(self, field: Field) -> Iterator[str]:
+    def _describe_field(self, field: Field) -> Iterator[str]:
         channel = channel_of(field.mechanism)
         if self.survey.ask and len({block.chance for block in self.survey.fields}) > 1:
-            yield self.say("privacy.ask_chance", percent=self.decimal(f"{100 * float(self.survey.part(field)):.3g}"))
+            yield self.say(
+                "privacy.ask_chance", percent=self.decimal(f"{100 * float(self.survey.answer_probability(field)):.3g}")
+            )
         if field.joint:
             yield self.say("privacy.joint")
         for question in field.questions:
@@ -210,7 +215,9 @@ class Explanation(Thrown):
             if symbols and channel.explains_symbols(exact=exact):
                 yield self._sentence(symbols, question)
         first = field.questions[0]
-        for sentence in channel.odds_sentences(first, SymbolWords(self._one_of(field), self._names(field))):
+        for sentence in channel.odds_sentences(
+            first, SymbolWords(self._describe_symbols(field), self._symbol_names(field))
+        ):
             yield self._sentence(sentence, first)
         if any(question.optional for question in field.questions):
             yield self.say("privacy.optional")
@@ -218,38 +225,38 @@ class Explanation(Thrown):
     def _sentence(self, sentence: Sentence, question: Question) -> str:
         """Return a sentence, with the quantities of a question in its unit."""
         quantities = {name: value for name, value in sentence.values.items() if isinstance(value, Fraction)}
-        texts = {name: self._quantity(question, value) for name, value in quantities.items()}
+        texts = {name: self._format_quantity(question, value) for name, value in quantities.items()}
         return self.say(sentence.key, **{**sentence.values, **texts})
 
-    def _names(self, field: Field) -> dict[str, str]:
+    def _symbol_names(self, field: Field) -> dict[str, str]:
         """Return the words for no and yes, where these are the symbols of a field.
 
         No author has named these symbols.
         """
-        keys = kind_of(field.questions[0]).own_words
+        keys = kind_of(field.questions[0]).answer_name_keys
         return dict(zip(("no", "yes"), map(self.say, keys), strict=True)) if len(keys) == field.size else {}
 
-    def _one_of(self, field: Field) -> str:
+    def _describe_symbols(self, field: Field) -> str:
         """Describe the set that a blind answer is drawn from. A yes or no is described by its names."""
-        if names := self._names(field):
+        if names := self._symbol_names(field):
             return self.say("privacy.blind_two", **names)
         several = field.joint or not kind_of(field.questions[0]).exclusive
         return self.say("privacy.blind_cells" if several else "privacy.blind_answers", size=field.size)
 
-    def _alone(self, epsilon: Decimal) -> str:
-        after = posterior.raised(SUSPICION, epsilon)
+    def _describe_alone(self, epsilon: Decimal) -> str:
+        after = posterior.posterior_chance(SUSPICION, epsilon)
         values = {"epsilon": self.epsilon(epsilon), "before": self.suspicion()}
         if after.cases == after.of:
             return self.say("privacy.alone_certain", **values)
-        return self.say("privacy.alone", **values, after=numbers.chance(after, self.words))
+        return self.say("privacy.alone", **values, after=numbers.format_chance(after, self.words))
 
-    def _pictures(self, field: Field) -> Iterator[Dots]:
-        if counts := posterior.blind(field.mechanism):
+    def _draw_pictures(self, field: Field) -> Iterator[Dots]:
+        if counts := posterior.uniform_mixture(field.mechanism):
             caption = self.say("privacy.picture_blind", **counts._asdict())
             yield from self._dots([(caption, Fraction(counts.true, counts.people))], "privacy.picture_legend")
         elif coin := channel_of(field.mechanism).coin:
             captions = [self.say("privacy.picture_true"), self.say("privacy.picture_other")]
-            if names := self._names(field):
+            if names := self._symbol_names(field):
                 captions = [self.say("privacy.picture_is", label=names[label]) for label in ("yes", "no")]
             yield from self._dots(list(zip(captions, coin, strict=True)), "privacy.picture_legend_named")
 
@@ -260,13 +267,13 @@ class Explanation(Thrown):
         for caption, share in shares:
             filled = round(DOTS * share)
             alternative = self.say("privacy.picture_filled", filled=filled, people=DOTS)
-            yield Dots(caption, alternative, _dots(0, filled), _dots(filled, DOTS), self.say(legend))
+            yield Dots(caption, alternative, _dots_path(0, filled), _dots_path(filled, DOTS), self.say(legend))
 
-    def _quantity(self, question: Question, value: Fraction) -> str:
+    def _format_quantity(self, question: Question, value: Fraction) -> str:
         return f"{self.decimal(description.spell(question, value))} {question.unit}".strip()
 
 
-def _dots(first: int, stop: int) -> str:
+def _dots_path(first: int, stop: int) -> str:
     """Return the path of dots number `first` to `stop` − 1, row by row, as lines without length."""
     return "".join(f"M{i % DOTS_A_ROW}.5 {i // DOTS_A_ROW}.5h0" for i in range(first, stop))
 

@@ -13,16 +13,16 @@ from candor_client.definition import Survey
 from candor_client.question import Question
 from survey_app.estimate.contingency import PairError
 from survey_app.estimate.intervals import Options
-from survey_app.estimate.option_pairs import names_option, option_question
+from survey_app.estimate.option_pairs import is_option_name, option_question
 from survey_app.estimate.possible_pairs import possible_cells
 from survey_app.languages.number_format import Format
 from survey_app.results import row_order
-from survey_app.results.crosstab_document import Crosstab, EmptyCrosstab, crosstab_document
+from survey_app.results.crosstab_document import Crosstab, EmptyCrosstab, make_crosstab
 from survey_app.results.denominators import EVERYBODY
 from survey_app.results.survey_document import Line
 from survey_app.web.access import check_scan
 from survey_app.web.charts import intervals
-from survey_app.web.results.plots import MOST_PLOTTED, Plot, View, is_known, point_format, rows_of, share_format
+from survey_app.web.results.plots import MOST_PLOTTED, Plot, View, chart_rows, is_known, point_format, share_format
 from survey_app.web.results.query_options import Choices
 from survey_app.web.results.results_cache import Snapshot
 
@@ -51,7 +51,7 @@ class CrosstabView:
     @classmethod
     def of(cls, survey: Survey, document: Crosstab, view: View) -> "CrosstabView":
         """Return the view of a document."""
-        return cls(survey, _side(survey, document.rows), _side(survey, document.columns), document, view)
+        return cls(survey, _find_side(survey, document.rows), _find_side(survey, document.columns), document, view)
 
     @property
     def intervals(self) -> int:
@@ -64,44 +64,46 @@ class CrosstabView:
         cells, within, differences = self.document.lists.values()
         tables = [
             CrosstabTable("estimates", f"Cells: shares of {self.document.base}",
-                          self._by_row(self._possible, cells), share_format(cells, self.view)),
+                          self._by_row(self._possible_places, cells), share_format(cells, self.view)),
             CrosstabTable("within_rows", "Within rows: of those in a row, the share in each column",
-                          self._by_row(self._possible, within), share_format(within, self.view)),
+                          self._by_row(self._possible_places, within), share_format(within, self.view)),
         ]  # fmt: skip
         if differences:
             first = self.document.row_options[0]
             heading = f"Differences: each row's shares minus those of “{first}”, in percentage points"
             form = point_format(within, self.view)  # as many decimals as the shares that they are made of
-            tables.append(CrosstabTable("differences", heading, self._by_row(self._compared, differences), form))
+            tables.append(
+                CrosstabTable("differences", heading, self._by_row(self._comparable_places, differences), form)
+            )
         return tables
 
     @cached_property
-    def _possible(self) -> list[Place]:
+    def _possible_places(self) -> list[Place]:
         """The combinations that can occur, by row and column."""
-        if names_option(self.rows.id):
+        if is_option_name(self.rows.id):
             rows, columns = self.document.row_options, self.document.column_options
             return [(rows.index(line.options[0]), columns.index(line.options[1])) for line in self.document.estimates]
         return [(i, j) for i, j in np.argwhere(possible_cells(self.survey, self.rows, self.columns)).tolist()]
 
     @property
-    def _compared(self) -> list[Place]:
+    def _comparable_places(self) -> list[Place]:
         """The places whose share has a difference from the first row.
 
         A row with only one possible cell, and a column whose first cell is impossible, have no differences.
         """
-        several = {i for i, count in Counter(i for i, _ in self._possible).items() if count > 1}
-        return [(i, j) for i, j in self._possible if i and {i, 0} <= several and (0, j) in self._possible]
+        several = {i for i, count in Counter(i for i, _ in self._possible_places).items() if count > 1}
+        return [(i, j) for i, j in self._possible_places if i and {i, 0} <= several and (0, j) in self._possible_places]
 
     def _by_row(self, places: Sequence[Place], lines: Sequence[Line]) -> list[tuple[str, list[Line | None]]]:
         """Return the rows that have lines. A row is identified by its place, because two answers may share a name."""
         at = dict(zip(places, lines, strict=True))
         names, filled = self.document.row_options, {i for i, _ in places}
-        rows = [i for i in row_order.places(self.rows, len(names)) if i in filled]
+        rows = [i for i in row_order.order_answers(self.rows, len(names)) if i in filled]
         return [(names[i], [at.get((i, j)) for j in self._columns]) for i in rows]
 
     @property
     def _columns(self) -> list[int]:
-        return row_order.places(self.columns, len(self.document.column_options))
+        return row_order.order_answers(self.columns, len(self.document.column_options))
 
     @property
     def column_options(self) -> list[str]:
@@ -111,12 +113,12 @@ class CrosstabView:
     @property
     def plot(self) -> Plot | None:
         """The plot of the shares within rows; None if there are none or too many."""
-        within = self._by_row(self._possible, self.document.within_rows)
+        within = self._by_row(self._possible_places, self.document.within_rows)
         lines = [line for _, row in within for line in row if line is not None and is_known(line)]
         if not 0 < len(lines) <= MOST_PLOTTED:
             return None
         svg = intervals(
-            rows_of(lines, self.view, [" · ".join(line.options) for line in lines]),
+            chart_rows(lines, self.view, [" · ".join(line.options) for line in lines]),
             title=f"{self.columns.text} Within each answer to: {self.rows.text}",
             name="plot-crosstab",
             note=self.view.note(lines, "" if self.document.base == EVERYBODY else self.document.base),
@@ -132,9 +134,9 @@ class CrosstabView:
         return crosstab_file_name(self.document.rows, self.document.columns)
 
 
-def _side(survey: Survey, name: str) -> Question:
+def _find_side(survey: Survey, name: str) -> Question:
     """Return the question of the rows or columns. An option, named QUESTION:OPTION, becomes a yes-or-no question."""
-    if names_option(name):
+    if is_option_name(name):
         return option_question(survey, name)
     return next(question for question in survey.questions if question.id == name)
 
@@ -153,8 +155,8 @@ def read_crosstab(snapshot: Snapshot, rows: str, columns: str, options: Options)
 @lru_cache(maxsize=8)
 def _scan_crosstab(snapshot: Snapshot, rows: str, columns: str, options: Options) -> Crosstab | EmptyCrosstab:
     published = snapshot.published
-    with snapshot.store.shown(published) as (tally, bits):
-        return crosstab_document(published.survey, tally, bits, rows, columns, options)
+    with snapshot.store.open_snapshot(published) as (tally, bits):
+        return make_crosstab(published.survey, tally, bits, rows, columns, options)
 
 
 def view_crosstab(snapshot: Snapshot, choices: Choices, view: View) -> tuple[CrosstabView | None, list[str]]:

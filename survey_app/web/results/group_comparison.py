@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from candor_client.definition import Survey
 from candor_client.question import Question
-from survey_app.estimate.group_estimates import GroupsError, Range, check_same, possible
+from survey_app.estimate.group_estimates import GroupsError, Range, check_same_questions, possible_range
 from survey_app.estimate.hypotheses import Test
 from survey_app.estimate.intervals import Options
 from survey_app.figures import FigureKind
@@ -15,21 +15,21 @@ from survey_app.kinds import kind_of
 from survey_app.languages import numbers
 from survey_app.languages.number_format import Format
 from survey_app.problems import Problem
-from survey_app.results.denominators import condition
-from survey_app.results.group_document import TOTAL, Study, groups_document
-from survey_app.results.row_order import AMONG, NOT_ASKED, OF_ALL, in_order
+from survey_app.results.denominators import describe_condition
+from survey_app.results.group_document import TOTAL, Study, compare_groups
+from survey_app.results.row_order import AMONG_ANSWERED, NOT_ASKED, OF_ALL, sort_lines
 from survey_app.results.survey_document import Line, QuestionPart
-from survey_app.store import Published, State
-from survey_app.web.access import readable, reader, store, visible
+from survey_app.store import PublishedSurvey, State
+from survey_app.web.access import find_visible, reader, require_readable, store
 from survey_app.web.charts import intervals
-from survey_app.web.results.plots import Plot, View, is_known, mean_format, point_format, rows_of, share_format
+from survey_app.web.results.plots import Plot, View, chart_rows, is_known, mean_format, point_format, share_format
 from survey_app.web.results.query_options import MOST_GROUPS, Choices
 from survey_app.web.results.results_cache import Snapshot
-from survey_app.web.results.weights import Weights, weights_of
+from survey_app.web.results.weights import Weights, parse_weights
 
 GROUPS_PLOTTED = 60  # rows of one plot
-Name = tuple[str, str]  # an answer and its kind
-Named = Mapping[Name, Line]
+AnswerName = tuple[str, str]  # an answer and its kind
+LinesByName = Mapping[AnswerName, Line]
 
 
 class AnswerByGroup(NamedTuple):
@@ -65,25 +65,27 @@ class GroupComparison:
     view: View
 
     @property
-    def first(self) -> str:
+    def first_group(self) -> str:
         """The name of the first group, to which the other groups are compared."""
         return self.document.groups[0].group
 
     @property
     def condition(self) -> str:
         """The condition of the question, and the base of its figures; empty if everybody was asked."""
-        text = condition(self.survey, self.question)
+        text = describe_condition(self.survey, self.question)
         if not text:
             return ""
         if not kind_of(self.question).has_shares(self.question):
             return f"{text}. Means are of those who were asked and answered."
-        return self.document.condition(self._place) if self.among else f"{text}."
+        return self.document.describe_condition(self._place) if self.answers_among_asked else f"{text}."
 
     @property
     def intervals(self) -> int:
         """The number of intervals shown, except those of the first group."""
         return sum(
-            len(answer.lines) - 1 + len(answer.differences) for answer in [*self.among, *self.answers] if answer.lines
+            len(answer.lines) - 1 + len(answer.differences)
+            for answer in [*self.answers_among_asked, *self.answers]
+            if answer.lines
         )
 
     @cached_property
@@ -96,24 +98,27 @@ class GroupComparison:
         return [group.questions[self._place] for group in self.document.groups]
 
     @cached_property
-    def among(self) -> list[AnswerByGroup]:
+    def answers_among_asked(self) -> list[AnswerByGroup]:
         """The answers of a conditional question, among the people who were asked and answered; otherwise empty.
 
         These shares are ratios within a group, so they have no total weighted by group size.
         """
         if self.question.show_if is None:
             return []
-        groups = [_named(part.answered) for part in self._parts]
+        groups = [_lines_by_name(part.answered) for part in self._parts]
         return self._by_answer(groups, [{} for _ in groups], {})
 
     @property
     def lists(self) -> list[tuple[str, list[AnswerByGroup]]]:
         """The tables of answers, each with its heading. A single table has no heading."""
-        if not self.among:
+        if not self.answers_among_asked:
             return [("", self.answers)]
-        return [(f"{AMONG[0].upper()}{AMONG[1:]}", self.among), (f"{OF_ALL[0].upper()}{OF_ALL[1:]}", self.answers)]
+        return [
+            (f"{AMONG_ANSWERED[0].upper()}{AMONG_ANSWERED[1:]}", self.answers_among_asked),
+            (f"{OF_ALL[0].upper()}{OF_ALL[1:]}", self.answers),
+        ]
 
-    def called(self, answer: AnswerByGroup) -> str:
+    def own_word(self, answer: AnswerByGroup) -> str:
         """Return our own word for an answer that the author did not write, such as “not asked”; else empty."""
         return NOT_ASKED if self.question.show_if and answer.kind == FigureKind.NO_ANSWER else ""
 
@@ -125,19 +130,21 @@ class GroupComparison:
     @cached_property
     def answers(self) -> list[AnswerByGroup]:
         """All answers for which at least one group has an estimate."""
-        groups = [_named(part.estimates) for part in self._parts]
+        groups = [_lines_by_name(part.estimates) for part in self._parts]
         total = self.document.total
-        total_lines = _named(total.questions[self._place].estimates) if total and total.questions else {}
+        total_lines = _lines_by_name(total.questions[self._place].estimates) if total and total.questions else {}
         differences = [
-            dict(_compared(groups[0], other, document.questions[self._place].estimates))
+            dict(_differences_by_answer(groups[0], other, document.questions[self._place].estimates))
             for other, document in zip(groups[1:], self.document.differences, strict=True)
         ]
         return self._by_answer(groups, [{}, *differences], total_lines)
 
-    def _by_answer(self, groups: Sequence[Named], differences: Sequence[Named], total: Named) -> list[AnswerByGroup]:
+    def _by_answer(
+        self, groups: Sequence[LinesByName], differences: Sequence[LinesByName], total: LinesByName
+    ) -> list[AnswerByGroup]:
         """Return the answers in reading order, given the estimates of each group, its differences, and the total."""
         names = [group.group for group in self.document.groups]
-        lines = in_order([self.question], [line for lines_by_name in groups for line in lines_by_name.values()])
+        lines = sort_lines([self.question], [line for lines_by_name in groups for line in lines_by_name.values()])
         return [
             AnswerByGroup(
                 *name,
@@ -147,7 +154,7 @@ class GroupComparison:
                 ],
                 total.get(name),
             )
-            for name in _named(lines)
+            for name in _lines_by_name(lines)
         ]
 
     @property
@@ -159,20 +166,22 @@ class GroupComparison:
     @property
     def rows(self) -> int:
         """The number of rows of all tables."""
-        return sum(len(answer.groups) + bool(answer.total) for answer in [*self.among, *self.answers])
+        return sum(len(answer.groups) + bool(answer.total) for answer in [*self.answers_among_asked, *self.answers])
 
-    def within(self, kind: str) -> Range:
+    def value_range(self, kind: str) -> Range:
         """Return the range of possible values of figures of a kind."""
-        return possible(self.question, kind)
+        return possible_range(self.question, kind)
 
-    def instead(self, answer: AnswerByGroup, line: Line | None) -> str:
+    def replacement(self, answer: AnswerByGroup, line: Line | None) -> str:
         """Return the text that replaces an uninformative estimate or difference; empty for others."""
-        return self.view.instead(line, self.within(answer.kind)) if line else ""
+        return self.view.replacement(line, self.value_range(answer.kind)) if line else ""
 
     def forms(self, kind: str) -> tuple[Format, Format]:
         """Return the formats for figures of a kind and for their differences, with the same number of decimals."""
         mean = FigureKind.MEAN
-        answers = [answer for answer in [*self.among, *self.answers] if (answer.kind == mean) == (kind == mean)]
+        answers = [
+            answer for answer in [*self.answers_among_asked, *self.answers] if (answer.kind == mean) == (kind == mean)
+        ]
         lines = [line for answer in answers for _, line in answer.lines]
         if kind == mean:
             return (mean_format(lines, self.view, self.question.unit),) * 2
@@ -185,7 +194,7 @@ class GroupComparison:
         The shares of a conditional question are those among the people who were asked and answered.
         """
         means = [answer for answer in self.answers if answer.kind == FigureKind.MEAN]
-        shares = self.among or [answer for answer in self.answers if answer.kind != FigureKind.MEAN]
+        shares = self.answers_among_asked or [answer for answer in self.answers if answer.kind != FigureKind.MEAN]
         for kind, suffix in ((FigureKind.SHARE, "groups"), (FigureKind.MEAN, "mean.groups")):
             is_mean = kind is FigureKind.MEAN
             rows = [
@@ -197,12 +206,12 @@ class GroupComparison:
             lines = [line for _, line in rows]
             if 0 < len(lines) <= GROUPS_PLOTTED:
                 svg = intervals(
-                    rows_of(lines, self.view, [label for label, _ in rows], within=self.within(kind)),
+                    chart_rows(lines, self.view, [label for label, _ in rows], within=self.value_range(kind)),
                     title=f"{self.question.text} (by group)",
                     name=f"groups-{kind}-{self.question.id}",
                     percent=not is_mean,
                     unit=self.question.unit if is_mean else "",
-                    note=f"{f'{AMONG}; ' if self.among else ''}{self.view.note(lines)}",
+                    note=f"{f'{AMONG_ANSWERED}; ' if self.answers_among_asked else ''}{self.view.note(lines)}",
                     words=self.view.words,
                     zoomed=self.view.zoomed,
                     standalone=self.view.standalone,
@@ -210,16 +219,18 @@ class GroupComparison:
                 yield Plot(f"{self.question.id}.{suffix}", svg)
 
 
-def _named(lines: Sequence[Line]) -> dict[Name, Line]:
+def _lines_by_name(lines: Sequence[Line]) -> dict[AnswerName, Line]:
     return {(line.option, line.kind): line for line in lines}
 
 
-def _compared(first: Named, other: Named, differences: Sequence[Line]) -> Iterator[tuple[Name, Line]]:
+def _differences_by_answer(
+    first: LinesByName, other: LinesByName, differences: Sequence[Line]
+) -> Iterator[tuple[AnswerName, Line]]:
     """Return differences with the answers they compare: those of both groups, in the order of the first group."""
     return zip((name for name in first if name in other), differences, strict=True)
 
 
-def compare_groups(survey: Survey, document: Study, view: View) -> list[GroupComparison]:
+def build_comparisons(survey: Survey, document: Study, view: View) -> list[GroupComparison]:
     """Return a comparison for each question of a study, in order."""
     return [GroupComparison(survey, question, document, view) for question in survey.questions]
 
@@ -227,7 +238,7 @@ def compare_groups(survey: Survey, document: Study, view: View) -> list[GroupCom
 @lru_cache(maxsize=4)
 def _read_comparison(snapshots: tuple[Snapshot, ...], options: Options, weights: Weights | None) -> Study:
     members = [(snapshot.published.survey, snapshot.tally) for snapshot in snapshots]
-    return groups_document(members, options, dict(weights) if weights else None)
+    return compare_groups(members, options, dict(weights) if weights else None)
 
 
 def compare_surveys(snapshot: Snapshot, choices: Choices, view: View) -> tuple[list[GroupComparison], list[str]]:
@@ -236,11 +247,11 @@ def compare_surveys(snapshot: Snapshot, choices: Choices, view: View) -> tuple[l
     The comparison is empty if no other survey was chosen, or if the surveys cannot be compared.
     """
     snapshots, messages = [snapshot], []
-    if len(choices.others) > MOST_GROUPS:
+    if len(choices.other_slugs) > MOST_GROUPS:
         messages.append(f"At most {MOST_GROUPS} surveys can stand beside this one; these are the first.")
-    for slug in choices.others[:MOST_GROUPS]:
+    for slug in choices.other_slugs[:MOST_GROUPS]:
         try:
-            other = readable(visible(slug))
+            other = require_readable(find_visible(slug))
         except Problem:
             messages.append(f"There is no survey “{slug}” whose results you may see.")
             continue
@@ -250,30 +261,30 @@ def compare_surveys(snapshot: Snapshot, choices: Choices, view: View) -> tuple[l
         return [], messages
     population = choices.options.population
     if population is not None and population < max(item.reports for item in snapshots):
-        fewer = numbers.count(population)
+        fewer = numbers.format_count(population)
         return [], [*messages, f"Not side by side: one of the surveys has more than {fewer} reports."]
     slugs = [item.published.survey.slug for item in snapshots]
     weights = None
     try:
-        weights = weights_of(choices.typed, [(slug, slug) for slug in slugs])
+        weights = parse_weights(choices.typed_weights, [(slug, slug) for slug in slugs])
     except GroupsError as error:
         messages.append(f"No total: {error}.")
     try:
         document = _read_comparison(tuple(snapshots), choices.options, weights)
     except GroupsError as error:
         return [], [*messages, f"Not side by side: {error}."]
-    return compare_groups(snapshot.published.survey, document, view), messages
+    return build_comparisons(snapshot.published.survey, document, view), messages
 
 
-def comparable_surveys(published: Published) -> list[Published]:
+def comparable_surveys(published: PublishedSurvey) -> list[PublishedSurvey]:
     """Return the other surveys of the reader, or shared with the reader, that ask the same questions."""
     user = reader()
-    matches: list[Published] = []
+    matches: list[PublishedSurvey] = []
     for other in (*store().surveys(user.key), *store().shared_with(user.key)) if user else ():
         if other.survey.slug == published.survey.slug or other.state is State.READY:
             continue
         try:
-            check_same([published.survey, other.survey])
+            check_same_questions([published.survey, other.survey])
         except GroupsError:
             continue
         matches.append(other)

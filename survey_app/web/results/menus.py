@@ -7,9 +7,9 @@ from candor_client.definition import Survey
 from candor_client.question import Question
 from survey_app.estimate.option_pairs import has_pairs
 from survey_app.kinds import kind_of
-from survey_app.results.regression_document import PAGE, outcomes
+from survey_app.results.regression_document import PAGE_LIMITS, list_outcomes
 
-MOST_NAMED, MOST_EXPLAINED = 6, 2
+MOST_LABELS, MOST_EXPLAINED = 6, 2
 
 
 class CrosstabMenu(NamedTuple):
@@ -50,7 +50,7 @@ def crosstab_menus(survey: Survey) -> list[CrosstabMenu]:
     return menus
 
 
-def missing_in_crosstabs(survey: Survey, menus: Sequence[CrosstabMenu]) -> list[str]:
+def explain_missing_crosstabs(survey: Survey, menus: Sequence[CrosstabMenu]) -> list[str]:
     """Return sentences that say why some questions are in no cross-tab menu."""
     sentences = _rounded_sentences(survey, "no rows or columns")
     offered = {name for menu in menus for name, _ in menu.sides}
@@ -58,7 +58,8 @@ def missing_in_crosstabs(survey: Survey, menus: Sequence[CrosstabMenu]) -> list[
     if survey.ask and single:
         verb = "was alone in its block" if len(single) == 1 else "were each alone in their block"
         sentences.append(
-            f"{_quoted(single)} {verb}, so no device answered another question with it. To cross two questions next"
+            f"{_join_quoted(single)} {verb}, so no device answered another question with it. To cross two "
+            "questions next"
             " time, name both in one joint group of the author's file."
         )
     return sentences
@@ -69,14 +70,15 @@ def regression_menu(survey: Survey) -> RegressionMenu:
     if survey.ask:
         reason = "Each device answered one block of this survey only: no report tells how two go together."
         return RegressionMenu([], [reason])
-    pairs = [(question, labels) for question, labels in outcomes(survey) if question.size <= PAGE.cells]
+    pairs = [(question, labels) for question, labels in list_outcomes(survey) if question.size <= PAGE_LIMITS.cells]
     offered = {question.id for question, _ in pairs}
     missing = _rounded_sentences(survey, "no odds")
     remaining = [question.text for question in survey.questions if question.id not in offered and _has_shares(question)]
     if remaining:
         verb = "was" if len(remaining) == 1 else "were each"
         missing.append(
-            f"{_quoted(remaining)} {verb} randomized together with another question, or can have several or too many"
+            f"{_join_quoted(remaining)} {verb} randomized together with another question, or can have several "
+            "or too many"
             " answers: a cross-tab may do."
         )
     return RegressionMenu(pairs, missing)
@@ -90,24 +92,25 @@ def _rounded_sentences(survey: Survey, lacking: str) -> list[str]:
     """Return sentences that say why questions with only a mean are in no menu. Only the first ones are explained."""
     questions = [question for question in survey.questions if not _has_shares(question)]
     sentences = [
-        f"“{question.text}” is asked in {question.no_answer} levels ({_few(kind_of(question).answers(question))}):"
+        f"“{question.text}” is asked in {question.no_answer} levels "
+        f"({_join_labels(kind_of(question).answers(question))}):"
         " devices round to them by chance, so that the mean stays right, and only that is estimated. A mean has"
         f" {lacking}; a number in bins has them."
         for question in questions[:MOST_EXPLAINED]
     ]
     if rest := questions[MOST_EXPLAINED:]:
-        sentences.append(f"The same is true of {_quoted([question.text for question in rest])}.")
+        sentences.append(f"The same is true of {_join_quoted([question.text for question in rest])}.")
     return sentences
 
 
-def _few(labels: Sequence[str]) -> str:
+def _join_labels(labels: Sequence[str]) -> str:
     """Join labels with commas. If there are many, only the first two and the last two are given."""
-    return ", ".join(labels if len(labels) <= MOST_NAMED else [labels[0], labels[1], "…", labels[-1]])
+    return ", ".join(labels if len(labels) <= MOST_LABELS else [labels[0], labels[1], "…", labels[-1]])
 
 
-def _quoted(texts: Sequence[str]) -> str:
+def _join_quoted(texts: Sequence[str]) -> str:
     """Join quoted texts into a list. If there are many, the last are only counted."""
     quotes = [f"“{text}”" for text in texts]
-    if len(quotes) > MOST_NAMED + 1:
-        quotes = [*quotes[:MOST_NAMED], f"{len(quotes) - MOST_NAMED} more questions"]
+    if len(quotes) > MOST_LABELS + 1:
+        quotes = [*quotes[:MOST_LABELS], f"{len(quotes) - MOST_LABELS} more questions"]
     return quotes[0] if len(quotes) == 1 else f"{', '.join(quotes[:-1])} and {quotes[-1]}"

@@ -11,7 +11,7 @@ from survey_app.web.results.plots import Figure
 
 
 @dataclass(frozen=True)
-class Glance:
+class OverviewLine:
     """The line of one question, with its most important estimate; None if it has too few reports."""
 
     figure: Figure
@@ -23,18 +23,18 @@ class Glance:
         return self.line.option if self.line and self.line.kind != FigureKind.MEAN else ""
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """The description of the figure: rank of a share or range of a mean, and its base if not all were asked."""
         figure, line = self.figure, self.line
         if line is None:
             return "not enough reports"
         if line.kind == FigureKind.MEAN:
             low, high = figure.span
-            ends = f"{numbers.quantity(low)} to {numbers.quantity(high, figure.question.unit)}"
+            ends = f"{numbers.format_quantity(low)} to {numbers.format_quantity(high, figure.question.unit)}"
             words = f"mean, range {ends.replace('-', '−')}"
         else:
             words = "" if figure.main_answer else f"largest of {len(_shares(figure))}"
-        scope = ["of those asked"] if figure.reached else []
+        scope = ["of those asked"] if figure.asked_and_answered else []
         return ", ".join([*([words] if words else []), *scope])
 
     @property
@@ -43,12 +43,14 @@ class Glance:
         if self.line is None:
             return ""
         span = self.figure.span if self.line.kind == FigureKind.MEAN else None
-        return strip(self.line.estimate, *self.figure.view.ends(self.line), span=span, silent=bool(self.instead))
+        return strip(
+            self.line.estimate, *self.figure.view.ends(self.line), span=span, uninformative=bool(self.replacement)
+        )
 
     @property
-    def instead(self) -> str:
+    def replacement(self) -> str:
         """The text that replaces an uninformative estimate; empty for others."""
-        return self.figure.instead(self.line) if self.line else ""
+        return self.figure.replacement(self.line) if self.line else ""
 
     @property
     def value(self) -> str:
@@ -56,7 +58,7 @@ class Glance:
         return self.figure.form(self.line)(self.line.estimate) if self.line else ""
 
     @property
-    def between(self) -> str:
+    def interval(self) -> str:
         """The formatted interval."""
         if self.line is None:
             return ""
@@ -69,16 +71,16 @@ class Glance:
         """The number of reports behind the estimate, or of people who were asked and answered."""
         if self.line is None:
             return ""
-        counts = self.figure.reached
-        return f"n: {counts.among}" if counts else f"n = {numbers.count(self.line.n)}"
+        counts = self.figure.asked_and_answered
+        return f"n: {counts.fraction}" if counts else f"n = {numbers.format_count(self.line.n)}"
 
 
-def overview(figures: Sequence[Figure]) -> list[Glance]:
+def build_overview(figures: Sequence[Figure]) -> list[OverviewLine]:
     """Return a line for each question, in order."""
-    return [Glance(figure, _first(figure)) for figure in figures]
+    return [OverviewLine(figure, _main_line(figure)) for figure in figures]
 
 
-def _first(figure: Figure) -> Line | None:
+def _main_line(figure: Figure) -> Line | None:
     """Return the mean if there is one, else the main answer, such as yes, else the answer with the largest share."""
     if figure.means:
         return figure.means[0]

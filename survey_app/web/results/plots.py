@@ -17,16 +17,24 @@ from survey_app.estimate.intervals import Options
 from survey_app.figures import FigureKind
 from survey_app.kinds import QuestionKind, kind_of
 from survey_app.languages import numbers
-from survey_app.languages.number_format import Format, number_format, precision
-from survey_app.results.caution import INVENTED, largest_shift, worth
-from survey_app.results.denominators import short_base
-from survey_app.results.informativeness import NOTHING, SHARE, says_nothing
-from survey_app.results.row_order import AMONG, OF_ALL, Reached, answer_name, in_order, main_answer, reached
+from survey_app.languages.number_format import Format, choose_decimals, make_format
+from survey_app.results.caution import FAKE_SHARE, effective_sample_size, largest_shift
+from survey_app.results.denominators import describe_base_briefly
+from survey_app.results.informativeness import SHARE_RANGE, UNINFORMATIVE, is_uninformative
+from survey_app.results.row_order import (
+    AMONG_ANSWERED,
+    OF_ALL,
+    AnswerCount,
+    answer_name,
+    estimate_answer_count,
+    main_answer,
+    sort_lines,
+)
 from survey_app.results.survey_document import Line, QuestionPart, Results
 from survey_app.web.charts import Row, Words, distribution, intervals
 
 MOST_PLOTTED = 30
-OFF = 1 / 8  # of an interval: a displayed mean that is further from its middle looks wrong
+VISIBLE_SHIFT = 1 / 8  # of an interval: a displayed mean that is further from its middle looks wrong
 
 
 class Plot(NamedTuple):
@@ -51,14 +59,18 @@ class View:
             return line.sample_low, line.sample_high
         return line.low, line.high
 
-    def instead(self, line: Line, within: Range = SHARE) -> str:
+    def replacement(self, line: Line, within: Range = SHARE_RANGE) -> str:
         """Return the text that replaces an estimate with an uninformative interval; empty for others."""
-        return NOTHING if says_nothing(line, within, self.ends(line)) else ""
+        return UNINFORMATIVE if is_uninformative(line, within, self.ends(line)) else ""
 
-    def note(self, lines: Sequence[Line], base: str = "", some: Reached | None = None) -> str:
+    def note(self, lines: Sequence[Line], base: str = "", asked_and_answered: AnswerCount | None = None) -> str:
         """Return the note below a plot: n with its base, and the level and target of its intervals."""
         counts = sorted({line.n for line in lines})
-        n = f"n: {some.among} {base}".rstrip() if some else f"n = {_from_to(counts)} {base}".rstrip()
+        n = (
+            f"n: {asked_and_answered.fraction} {base}".rstrip()
+            if asked_and_answered
+            else f"n = {_format_range(counts)} {base}".rstrip()
+        )
         target = "for the population"
         if self.sample:
             has_sample = all(line.sample_low is not None for line in lines)
@@ -68,20 +80,20 @@ class View:
                 else "for the population; there are none for these respondents alone"
             )
         simultaneous = ", simultaneous," if self.options.simultaneous and len(lines) > 1 else ""
-        return f"{n}; {numbers.percent(self.options.confidence)} intervals{simultaneous} {target}."
+        return f"{n}; {numbers.format_percent(self.options.confidence)} intervals{simultaneous} {target}."
 
     @property
     def words(self) -> Words:
         """The words for the marks of a chart."""
-        return Words(interval=f"{numbers.percent(self.options.confidence)} interval")
+        return Words(interval=f"{numbers.format_percent(self.options.confidence)} interval")
 
 
-def _from_to(counts: Sequence[int]) -> str:
+def _format_range(counts: Sequence[int]) -> str:
     """Format sorted counts as a range from smallest to largest, or as one number if there is only one."""
-    return " to ".join(numbers.count(count) for count in (counts[0], counts[-1])[: len(counts)])
+    return " to ".join(numbers.format_count(count) for count in (counts[0], counts[-1])[: len(counts)])
 
 
-def _sentence(words: str) -> str:
+def _capitalize(words: str) -> str:
     return words[0].upper() + words[1:]
 
 
@@ -101,8 +113,13 @@ def largest(lines: Sequence[Line], *, in_order: bool) -> list[Line]:
     return [lines[i] for i in (sorted(by_size) if in_order else by_size)]
 
 
-def rows_of(
-    lines: Sequence[Line], view: View, labels: Sequence[str] = (), *, reported: bool = False, within: Range = SHARE
+def chart_rows(
+    lines: Sequence[Line],
+    view: View,
+    labels: Sequence[str] = (),
+    *,
+    reported: bool = False,
+    within: Range = SHARE_RANGE,
 ) -> list[Row]:
     """Return the rows of a plot, with n only if it differs between rows. `within` is the range of possible values."""
     several = len({line.n for line in lines}) > 1
@@ -114,7 +131,7 @@ def rows_of(
             *view.ends(line),
             line.reported if reported else None,
             line.n if several else None,
-            view.instead(line, within),
+            view.replacement(line, within),
         )
         for name, line in zip(names, lines, strict=True)
     ]
@@ -122,23 +139,23 @@ def rows_of(
 
 def share_format(lines: Sequence[Line], view: View) -> Format:
     """Return the number format for the shares of a plot and of its tables."""
-    return number_format(_decimals(lines, view, True), True)
+    return make_format(_decimals(lines, view, True), True)
 
 
 def point_format(lines: Sequence[Line], view: View) -> Format:
     """Return the number format for differences of shares, in percentage points."""
-    form = number_format(_decimals(lines, view, True), False)
+    form = make_format(_decimals(lines, view, True), False)
     return lambda value: form(100 * value)
 
 
 def mean_format(lines: Sequence[Line], view: View, unit: str) -> Format:
     """Return the number format for means."""
-    return number_format(_decimals(lines, view, False), False, unit)
+    return make_format(_decimals(lines, view, False), False, unit)
 
 
 def _decimals(lines: Sequence[Line], view: View, is_share: bool) -> int:
     widths = [high - low for low, high in (view.ends(line) for line in lines if is_known(line))]
-    return precision(widths, is_share)
+    return choose_decimals(widths, is_share)
 
 
 @dataclass(frozen=True)
@@ -162,61 +179,64 @@ class Figure:
         return main_answer(self.question)
 
     @cached_property
-    def by_answer(self) -> bool:
+    def is_conditional(self) -> bool:
         """Whether shares among the people who answered come first, because the question has a condition."""
         return bool(self.part.condition and self.part.answered)
 
     @cached_property
     def shares(self) -> list[Line]:
         """The shares to show first: among the people who answered a conditional question, else among everybody."""
-        if self.by_answer:
-            return in_order([self.question], self.part.answered)
-        return [line for line in in_order([self.question], self.part.estimates) if line.kind != FigureKind.MEAN]
+        if self.is_conditional:
+            return sort_lines([self.question], self.part.answered)
+        return [line for line in sort_lines([self.question], self.part.estimates) if line.kind != FigureKind.MEAN]
 
     @cached_property
     def means(self) -> list[Line]:
         return [line for line in self.part.estimates if line.kind == FigureKind.MEAN]
 
     @cached_property
-    def plotted(self) -> list[Line]:
+    def plotted_shares(self) -> list[Line]:
         """The shares that the plot shows."""
         return largest(self.shares, in_order=self.kind.is_ordered(self.question))
 
     @cached_property
-    def _share(self) -> Format:
-        return share_format(self.plotted, self.view)
+    def _share_format(self) -> Format:
+        return share_format(self.plotted_shares, self.view)
 
     @cached_property
-    def _mean(self) -> Format:
+    def _mean_format(self) -> Format:
         return mean_format(self.means, self.view, self.question.unit)
 
     @cached_property
-    def _of_all(self) -> Format:
+    def _overall_format(self) -> Format:
         return share_format([line for line in self.part.estimates if line.kind != FigureKind.MEAN], self.view)
 
     def form(self, line: Line) -> Format:
         """Return the number format of a line."""
         if line.kind == FigureKind.MEAN:
-            return self._mean
-        return self._of_all if self.by_answer and line in self.part.estimates else self._share
+            return self._mean_format
+        return self._overall_format if self.is_conditional and line in self.part.estimates else self._share_format
 
-    def instead(self, line: Line) -> str:
+    def replacement(self, line: Line) -> str:
         """Return the text that replaces an uninformative estimate; empty for others."""
-        return self.view.instead(line, self.span if line.kind == FigureKind.MEAN else SHARE)
+        return self.view.replacement(line, self.span if line.kind == FigureKind.MEAN else SHARE_RANGE)
 
     @property
     def condition(self) -> str:
         """The condition of the question with the number of people asked and answering; empty without a condition."""
-        if self.reached is None:
+        if self.asked_and_answered is None:
             return self.part.condition and f"{self.part.condition}."
-        return f"{self.part.condition}: {self.reached.sentence(numbers.percent(self.view.options.confidence))}."
+        return (
+            f"{self.part.condition}: "
+            f"{self.asked_and_answered.describe(numbers.format_percent(self.view.options.confidence))}."
+        )
 
     @cached_property
-    def reached(self) -> Reached | None:
+    def asked_and_answered(self) -> AnswerCount | None:
         """The numbers of people who were asked and who answered; None if everybody was asked."""
-        return reached(self.part)
+        return estimate_answer_count(self.part)
 
-    def called(self, line: Line) -> str:
+    def own_word(self, line: Line) -> str:
         """Return our own word for an answer that the author did not write, such as “no answer”; else empty."""
         name = answer_name(self.part, line)
         return "" if name == line.option else name
@@ -229,10 +249,10 @@ class Figure:
         if self.shares:
             draw = distribution if self.kind.is_ordered(question) else intervals
             svg = draw(
-                rows_of(self.plotted, view),
+                chart_rows(self.plotted_shares, view),
                 title=question.text,
                 name=f"plot-{question.id}",
-                note=self._note(self.plotted),
+                note=self._note(self.plotted_shares),
                 words=view.words,
                 zoomed=view.zoomed,
                 standalone=view.standalone,
@@ -240,7 +260,7 @@ class Figure:
             plots.append(Plot(question.id, svg))
         if self.means:
             svg = intervals(
-                rows_of(self.means, view, within=self.span),
+                chart_rows(self.means, view, within=self.span),
                 title=f"{question.text} (mean)" if self.shares else question.text,
                 name=f"mean-{question.id}",
                 percent=False,
@@ -254,30 +274,33 @@ class Figure:
         return plots
 
     def _note(self, lines: Sequence[Line]) -> str:
-        note = self.view.note(lines, short_base(self.survey, self.field), self.reached)
-        if self.reached:
-            note = f"{_sentence(AMONG)}; {note}"
-        if len(lines) < len(self.shares) and lines is self.plotted:
-            note = f"The {len(lines)} largest of {numbers.count(len(self.shares))}; the table has all. {note}"
-        if self.part.lowered and lines is self.plotted:
+        note = self.view.note(lines, describe_base_briefly(self.survey, self.field), self.asked_and_answered)
+        if self.asked_and_answered:
+            note = f"{_capitalize(AMONG_ANSWERED)}; {note}"
+        if len(lines) < len(self.shares) and lines is self.plotted_shares:
+            note = f"The {len(lines)} largest of {numbers.format_count(len(self.shares))}; the table has all. {note}"
+        if self.part.lowered and lines is self.plotted_shares:
             note = (
-                f"Many answers share few reports: possible shares lie up to {numbers.size(self.part.lowered, True)}"
+                "Many answers share few reports: possible shares lie up to "
+                f"{numbers.format_difference(self.part.lowered, True)}"
                 f" below the unbiased estimates, which the table has. {note}"
             )
         if self.view.standalone:
-            loss = numbers.epsilon(self.field.mechanism.epsilon)
+            loss = numbers.format_epsilon(self.field.mechanism.epsilon)
             note += f" ε = {loss}. Survey {self.survey.slug}, {self.survey.digest[:12]}."
         return note
 
     @property
-    def off(self) -> str:
+    def off_center_reason(self) -> str:
         """The reason why a displayed mean is not in the middle of its interval; empty if it is.
 
         The interval is centred on the unbiased mean.
         """
         for line in self.means:
-            if line.unbiased is not None and abs(line.estimate - line.unbiased) > OFF * (line.high - line.low):
-                raw = self._mean(line.unbiased)
+            if line.unbiased is not None and abs(line.estimate - line.unbiased) > VISIBLE_SHIFT * (
+                line.high - line.low
+            ):
+                raw = self._mean_format(line.unbiased)
                 return f"The mark is made of the nearest possible shares; unbiased, the mean would be {raw}."
         return ""
 
@@ -293,30 +316,34 @@ class Figure:
         partners = [f"“{question.text}”" for question in self.field.questions if question is not self.question]
         loss = self.field.mechanism.epsilon
         epsilon = (
-            f"{numbers.epsilon(loss)}: what is sent multiplies the odds of any guess by at most {numbers.times(loss)}"
+            f"{numbers.format_epsilon(loss)}: what is sent multiplies the odds of any guess by at most "
+            f"{numbers.format_odds_factor(loss)}"
         )
         epsilon += f"; together with {' and '.join(partners)}" if partners else ""
         if not lines:
             return [("Reports", "not enough"), ("ε", epsilon)]
         counts = sorted({line.n for line in lines})
-        n = _from_to(counts)
+        n = _format_range(counts)
         facts = [("n", f"{n}: {self.part.base}") if self.part.base else ("Reports", n), ("ε", epsilon)]
         if self.shares:
-            facts.append(("Largest margin", numbers.margin(self._margin(self.shares), True)))
+            facts.append(("Largest margin", numbers.format_margin(self._margin(self.shares), True)))
         if self.means:
             name = "Margin of the mean" if self.shares else "Margin"
-            facts.append((name, numbers.margin(self._margin(self.means), False, self.question.unit)))
-        if result := worth(self.field, self.question, lines):
+            facts.append((name, numbers.format_margin(self._margin(self.means), False, self.question.unit)))
+        if result := effective_sample_size(self.field, self.question, lines):
             line, effective = result
-            text = f"about {numbers.count(round(effective))}: so many answers without noise would tell as much"
+            text = f"about {numbers.format_count(round(effective))}: so many answers without noise would tell as much"
             text += f" (design effect {line.n / effective:.1f}, for “{line.option}”)"
             facts.append(("Effective sample size", text))
         shift = largest_shift(self.survey, self.field, self.question)
         if shift is not None:
-            shift_text = numbers.size(shift, self.kind.has_shares(self.question), self.question.unit)
-            quantity = "a share of n" if self.by_answer else "a share" if self.shares else "the mean"
+            shift_text = numbers.format_difference(shift, self.kind.has_shares(self.question), self.question.unit)
+            quantity = "a share of n" if self.is_conditional else "a share" if self.shares else "the mean"
             facts.append(
-                (f"{numbers.percent(INVENTED)} of fake responses", f"could move {quantity} by up to {shift_text}")
+                (
+                    f"{numbers.format_percent(FAKE_SHARE)} of fake responses",
+                    f"could move {quantity} by up to {shift_text}",
+                )
             )
         return facts
 
@@ -330,22 +357,25 @@ class Figure:
         Shares among the people who answered come first for a conditional question.
         """
         lists = {
-            "estimates": (_sentence(OF_ALL) if self.by_answer else "Estimates", self._in_order(self.part.estimates)),
+            "estimates": (
+                _capitalize(OF_ALL) if self.is_conditional else "Estimates",
+                self._in_order(self.part.estimates),
+            ),
             "answered": (
-                _sentence(AMONG) if self.by_answer else "Among those who answered",
+                _capitalize(AMONG_ANSWERED) if self.is_conditional else "Among those who answered",
                 self._in_order(self.part.answered),
             ),
             "cumulative": ("Cumulative shares", self.part.cumulative),
             "totals": ("Totals", self.part.totals),
         }
-        order = sorted(lists, key=lambda key: key != "answered") if self.by_answer else list(lists)
+        order = sorted(lists, key=lambda key: key != "answered") if self.is_conditional else list(lists)
         return [(key, *lists[key]) for key in order if lists[key][1]]
 
     def _in_order(self, lines: Sequence[Line]) -> tuple[Line, ...]:
-        return tuple(in_order([self.question], lines))
+        return tuple(sort_lines([self.question], lines))
 
 
-def figures(survey: Survey, document: Results, view: View) -> list[Figure]:
+def build_figures(survey: Survey, document: Results, view: View) -> list[Figure]:
     """Return the figure of each question of the results, in order."""
     fields = {question.id: field for field in survey.fields for question in field.questions}
     return [

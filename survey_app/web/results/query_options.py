@@ -16,20 +16,20 @@ LEVELS = (0.8, 0.9, 0.95, 0.99)
 STEP, MOST_CONFIDENCE = 0.001, 0.999  # levels have steps, so that readers share cached results
 LARGEST_POPULATION = 2**53
 MOST_GROUPS = 12
-WEIGHT, KNOWN = "weight-", "known-"  # prefixes of parameters; the slug of a survey follows
+WEIGHT_PREFIX, NUMBER_PREFIX = "weight-", "known-"  # prefixes of parameters; the slug of a survey follows
 
 
-class Unfit(NamedTuple):
+class InvalidChoice(NamedTuple):
     """An invalid choice: the reason, and the default that a page shows. A file or the API refuses the request."""
 
     reason: str
-    instead: str
+    fallback: str
 
     def __str__(self) -> str:
-        return f"{self.reason}; {self.instead}."
+        return f"{self.reason}; {self.fallback}."
 
 
-def refusal(messages: Sequence[Unfit]) -> Problem:
+def problem_of_choices(messages: Sequence[InvalidChoice]) -> Problem:
     """Return the Problem that refuses a document or a file because of invalid choices."""
     return Problem("malformed_request", " ".join(f"{message.reason}." for message in messages))
 
@@ -44,13 +44,13 @@ class Choices:
     zoomed: bool = False  # every plot on a scale of its own
     rows: str = ""
     columns: str = ""
-    others: tuple[str, ...] = ()  # slugs of surveys to compare with this one
+    other_slugs: tuple[str, ...] = ()  # slugs of surveys to compare with this one
     outcome: str = ""  # of a regression: QUESTION=ANSWER
     on: tuple[str, ...] = ()  # the questions that may explain it
-    typed: tuple[tuple[str, str], ...] = ()  # weights of surveys, by slug, as they were typed
-    known: tuple[tuple[str, str], ...] = ()  # numbers that may explain an answer, by slug of a group
+    typed_weights: tuple[tuple[str, str], ...] = ()  # weights of surveys, by slug, as they were typed
+    typed_numbers: tuple[tuple[str, str], ...] = ()  # numbers that may explain an answer, by slug of a group
     digest: str = ""
-    messages: tuple[Unfit, ...] = field(default=(), compare=False)
+    messages: tuple[InvalidChoice, ...] = field(default=(), compare=False)
 
     @property
     def confidences(self) -> list[float]:
@@ -58,7 +58,7 @@ class Choices:
         return sorted({*LEVELS, self.options.confidence})
 
     @property
-    def asked(self) -> list[tuple[str, str]]:
+    def api_parameters(self) -> list[tuple[str, str]]:
         """The parameters of the API: the version and the intervals."""
         options = self.options
         values = {
@@ -71,72 +71,74 @@ class Choices:
         return [(key, value) for key, value in values.items() if value]
 
     @property
-    def weighed(self) -> list[tuple[str, str]]:
+    def weight_parameters(self) -> list[tuple[str, str]]:
         """The parameters of the weights."""
-        return [(f"{WEIGHT}{slug}", text) for slug, text in self.typed]
+        return [(f"{WEIGHT_PREFIX}{slug}", text) for slug, text in self.typed_weights]
 
     @property
-    def explained(self) -> list[tuple[str, str]]:
+    def regression_parameters(self) -> list[tuple[str, str]]:
         """The parameters of the regression."""
-        numbers = ((f"{KNOWN}{slug}", text) for slug, text in self.known)
+        numbers = ((f"{NUMBER_PREFIX}{slug}", text) for slug, text in self.typed_numbers)
         return [("outcome", self.outcome), *(("on", name) for name in self.on), *numbers]
 
     @property
-    def compared(self) -> list[tuple[str, str]]:
+    def comparison_parameters(self) -> list[tuple[str, str]]:
         """The parameters of all comparisons: cross-tab, other surveys with their weights, and regression."""
-        pairs = [("rows", self.rows), ("columns", self.columns), *(("with", slug) for slug in self.others)]
-        pairs += [*self.weighed, *self.explained]
+        pairs = [("rows", self.rows), ("columns", self.columns), *(("with", slug) for slug in self.other_slugs)]
+        pairs += [*self.weight_parameters, *self.regression_parameters]
         return [(key, value) for key, value in pairs if value]
 
     @property
-    def shown(self) -> list[tuple[str, str]]:
+    def view_parameters(self) -> list[tuple[str, str]]:
         """The parameters of the view: target, tables and scale."""
         pairs = [("target", "sample")] * self.sample + [("view", "table")] * self.tables
         return pairs + [("scale", "own")] * self.zoomed
 
     @property
-    def usual(self) -> bool:
+    def is_default(self) -> bool:
         """Whether intervals, target and view are the default."""
-        return self.options == Options() and not self.shown
+        return self.options == Options() and not self.view_parameters
 
-    def besides(self, *names: str) -> list[tuple[str, str]]:
+    def parameters_except(self, *names: str) -> list[tuple[str, str]]:
         """Return all parameters except those whose names begin with one of `names`, which a form sets itself."""
-        return [(key, value) for key, value in self.all if not key.startswith(names)]
+        return [(key, value) for key, value in self.all_parameters if not key.startswith(names)]
 
     @property
-    def all(self) -> list[tuple[str, str]]:
+    def all_parameters(self) -> list[tuple[str, str]]:
         """All parameters of the query."""
-        return [*self.asked, *self.shown, *self.compared]
+        return [*self.api_parameters, *self.view_parameters, *self.comparison_parameters]
 
 
-def query(*parts: Sequence[tuple[str, str]]) -> str:
+def format_query(*parts: Sequence[tuple[str, str]]) -> str:
     """Return the query string of a URL, with its question mark; empty without parameters."""
     pairs = [pair for part in parts for pair in part]
     return f"?{urlencode(pairs)}" if pairs else ""
 
 
-def read_options(args: MultiDict[str, str], reports: int) -> tuple[Options, list[Unfit]]:
+def parse_options(args: MultiDict[str, str], reports: int) -> tuple[Options, list[InvalidChoice]]:
     """Parse the options of the intervals from a query. Return them with messages about invalid values.
 
     An empty value counts as missing.
     """
-    messages: list[Unfit] = []
-    confidence = _confidence(args.get("confidence", "").strip(), messages)
-    population = _population(args.get("population", "").strip(), reports, messages)
+    messages: list[InvalidChoice] = []
+    confidence = _parse_confidence(args.get("confidence", "").strip(), messages)
+    population = _parse_population(args.get("population", "").strip(), reports, messages)
     options = Options(confidence, args.get("simultaneous") == "1", args.get("narrow") == "1", population)
     return options, messages
 
 
-def read(args: MultiDict[str, str], reports: int) -> Choices:
+def parse_choices(args: MultiDict[str, str], reports: int) -> Choices:
     """Parse all choices of a query, given the number of reports."""
-    options, messages = read_options(args, reports)
+    options, messages = parse_options(args, reports)
     target, view, scale = (args.get(name, "") for name in ("target", "view", "scale"))
     if target not in ("", "population", "sample"):
-        messages.append(Unfit("The target is “population” or “sample”", "these intervals are for the population"))
+        messages.append(
+            InvalidChoice("The target is “population” or “sample”", "these intervals are for the population")
+        )
     if view not in ("", "table", "plot"):
-        messages.append(Unfit("The view is “plot” or “table”", "this is the plot"))
+        messages.append(InvalidChoice("The view is “plot” or “table”", "this is the plot"))
     if scale not in ("", "common", "own"):
-        messages.append(Unfit("The scale is “common” or “own”", "all shares are on a common one"))
+        messages.append(InvalidChoice("The scale is “common” or “own”", "all shares are on a common one"))
     return Choices(
         options=options,
         sample=target == "sample",
@@ -144,26 +146,26 @@ def read(args: MultiDict[str, str], reports: int) -> Choices:
         zoomed=scale == "own",
         rows=args.get("rows", "").strip(),
         columns=args.get("columns", "").strip(),
-        others=_several(args, "with"),
+        other_slugs=_parse_several(args, "with"),
         outcome=args.get("outcome", "").strip(),
-        on=_several(args, "on"),
-        typed=_by_slug(args, WEIGHT),
-        known=_by_slug(args, KNOWN),
+        on=_parse_several(args, "on"),
+        typed_weights=_parse_by_slug(args, WEIGHT_PREFIX),
+        typed_numbers=_parse_by_slug(args, NUMBER_PREFIX),
         digest=args.get("digest", ""),
         messages=tuple(messages),
     )
 
 
-def _several(args: MultiDict[str, str], name: str) -> tuple[str, ...]:
+def _parse_several(args: MultiDict[str, str], name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for value in args.getlist(name) if (text := value.strip())))
 
 
-def _by_slug(args: MultiDict[str, str], prefix: str) -> tuple[tuple[str, str], ...]:
+def _parse_by_slug(args: MultiDict[str, str], prefix: str) -> tuple[tuple[str, str], ...]:
     pairs = ((key.removeprefix(prefix), value.strip()) for key, value in args.items() if key.startswith(prefix))
     return tuple((slug, text) for slug, text in pairs if text)
 
 
-def _confidence(text: str, messages: list[Unfit]) -> float:
+def _parse_confidence(text: str, messages: list[InvalidChoice]) -> float:
     default = Options.confidence
     try:
         level = float(text) if text else default
@@ -174,19 +176,19 @@ def _confidence(text: str, messages: list[Unfit]) -> float:
         return stepped
     limits = f"from {LEAST_CONFIDENCE} to {MOST_CONFIDENCE}, in steps of {STEP}"
     reason = f"A confidence level is a number {limits}, such as 0.9"
-    messages.append(Unfit(reason, f"these intervals are of {default}"))
+    messages.append(InvalidChoice(reason, f"these intervals are of {default}"))
     return default
 
 
-def _population(text: str, reports: int, messages: list[Unfit]) -> int | None:
+def _parse_population(text: str, reports: int, messages: list[InvalidChoice]) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 17 and 0 < int(text) <= LARGEST_POPULATION):
         reason = "A population is a number of people, such as 5000"
-        messages.append(Unfit(reason, "these intervals are for a very large one"))
+        messages.append(InvalidChoice(reason, "these intervals are for a very large one"))
         return None
     if int(text) < reports:
-        reason = f"{written.count(reports)} reports cannot come from {written.count(int(text))} people"
-        messages.append(Unfit(reason, "these intervals are for very many people"))
+        reason = f"{written.format_count(reports)} reports cannot come from {written.format_count(int(text))} people"
+        messages.append(InvalidChoice(reason, "these intervals are for very many people"))
         return None
     return int(text)

@@ -15,20 +15,20 @@ from survey_app.estimate.intervals import Options
 from survey_app.estimate.regression import FitError
 from survey_app.kinds import kind_of
 from survey_app.languages import numbers as written
-from survey_app.results.informativeness import NOTHING, tells_nothing
+from survey_app.results.informativeness import UNINFORMATIVE, is_uninformative_coefficient
 from survey_app.results.regression_document import (
-    PAGE,
+    PAGE_LIMITS,
     CoefficientLine,
     Regression,
-    named_outcome,
     odds,
-    regression_on_groups,
-    regression_on_questions,
+    parse_outcome,
+    regress_on_groups,
+    regress_on_questions,
 )
 from survey_app.web.access import check_scan
 from survey_app.web.results.query_options import Choices
 from survey_app.web.results.results_cache import Snapshot
-from survey_app.web.results.weights import numbers_of
+from survey_app.web.results.weights import parse_numbers
 
 
 class Term(NamedTuple):
@@ -38,14 +38,14 @@ class Term(NamedTuple):
     line: CoefficientLine
 
     @property
-    def instead(self) -> str:
+    def replacement(self) -> str:
         """The text that replaces an uninformative coefficient; empty for others."""
-        return NOTHING if tells_nothing(self.line) else ""
+        return UNINFORMATIVE if is_uninformative_coefficient(self.line) else ""
 
     @property
     def ratios(self) -> list[str]:
         """The odds ratio and the ends of its interval, with three digits."""
-        return [_ratio(value) for value in (self.line.estimate, self.line.low, self.line.high)]
+        return [_format_ratio(value) for value in (self.line.estimate, self.line.low, self.line.high)]
 
 
 @dataclass(frozen=True)
@@ -97,8 +97,8 @@ def read_regression(snapshot: Snapshot, outcome: str, on: tuple[str, ...], optio
 @lru_cache(maxsize=8)
 def _scan_regression(snapshot: Snapshot, outcome: str, on: tuple[str, ...], options: Options) -> Regression:
     published = snapshot.published
-    with snapshot.store.shown(published) as (_, bits):
-        return regression_on_questions(published.survey, bits, *named_outcome(outcome), on, options, PAGE)
+    with snapshot.store.open_snapshot(published) as (_, bits):
+        return regress_on_questions(published.survey, bits, *parse_outcome(outcome), on, options, PAGE_LIMITS)
 
 
 def view_regression(snapshot: Snapshot, choices: Choices) -> tuple[RegressionView | None, list[str]]:
@@ -115,16 +115,18 @@ def view_regression(snapshot: Snapshot, choices: Choices) -> tuple[RegressionVie
 
 def view_group_regression(snapshots: Sequence[Snapshot], choices: Choices) -> tuple[RegressionView | None, list[str]]:
     """Return the regression that the reader of a study chose, or None with the reasons why there is none."""
-    if not choices.outcome and not choices.known:
+    if not choices.outcome and not choices.typed_numbers:
         return None, []
     surveys = [snapshot.published.survey for snapshot in snapshots]
     try:
         _check_outcome(choices.outcome)
-        numbers = numbers_of(choices.known, [(survey.slug, survey.group) for survey in surveys], "number", -math.inf)
+        numbers = parse_numbers(
+            choices.typed_numbers, [(survey.slug, survey.group) for survey in surveys], "number", -math.inf
+        )
         members = [(snapshot.published.survey, snapshot.tally) for snapshot in snapshots]
         covariates = {slug: {"number": value} for slug, value in numbers}
         options = Options(choices.options.confidence)
-        document = regression_on_groups(members, *named_outcome(choices.outcome), covariates, options)
+        document = regress_on_groups(members, *parse_outcome(choices.outcome), covariates, options)
     except (FitError, GroupsError) as error:
         return None, [f"No regression: {error}."]
     return RegressionView(
@@ -137,8 +139,8 @@ def _check_outcome(outcome: str) -> None:
         raise FitError("choose the answer whose odds shall be explained")
 
 
-def _ratio(log_odds: float) -> str:
+def _format_ratio(log_odds: float) -> str:
     value = odds(log_odds)
     if value is None:
         return "∞" if log_odds > 0 else "0"
-    return written.count(round(value)) if value >= 100 else f"{value:#.3g}"
+    return written.format_count(round(value)) if value >= 100 else f"{value:#.3g}"

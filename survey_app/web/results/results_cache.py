@@ -11,7 +11,7 @@ from functools import lru_cache
 from survey_app.estimate.intervals import Options
 from survey_app.languages import numbers
 from survey_app.results.survey_document import Results, results
-from survey_app.store import Published, Store
+from survey_app.store import PublishedSurvey, Store
 from survey_app.tally import Tally
 from survey_app.web.access import store
 
@@ -20,16 +20,16 @@ from survey_app.web.access import store
 class Snapshot:
     """The tally that a survey shows at one step. Two snapshots are equal if their survey and counts are equal."""
 
-    place: tuple[int, int]  # the store, and the key of the survey in it
+    store_key: tuple[int, int]  # the store, and the key of the survey in it
     digest: str
     reports: int
     counts: bytes
-    published: Published = field(compare=False)
+    published: PublishedSurvey = field(compare=False)
     tally: Tally = field(compare=False)
     store: Store = field(compare=False)
 
     @classmethod
-    def of(cls, published: Published) -> "Snapshot":
+    def of(cls, published: PublishedSurvey) -> "Snapshot":
         """Return the current snapshot of a survey."""
         database, survey = store(), published.survey
         tally = database.snapshot(published)
@@ -38,12 +38,12 @@ class Snapshot:
 
 
 @lru_cache(maxsize=16)
-def document(snapshot: Snapshot, options: Options) -> Results:
+def cached_results(snapshot: Snapshot, options: Options) -> Results:
     """Return the results of a snapshot, as the API returns them, from the cache if possible."""
     return results(snapshot.published.survey, snapshot.tally, options)
 
 
-def moved(published: Published) -> bool:
+def has_stopping_rule_changed(published: PublishedSurvey) -> bool:
     """Return whether the stopping rule was changed while people could already answer, according to the log."""
     surveys = [survey.survey for survey in store().study(published.survey.study)] or [published.survey]
     events = [event for survey in surveys for event in reversed(store().events(published.owner, survey.slug))]
@@ -63,8 +63,10 @@ def moved(published: Published) -> bool:
     return has_changed
 
 
-def stopping(published: Published) -> str:
+def describe_stopping_rule(published: PublishedSurvey) -> str:
     """Return the sentence that states the stopping rule; empty without one."""
     rules = [f"at {published.terms.closes:%Y-%m-%d %H:%M} UTC"] if published.terms.closes else []
-    rules += [f"with {numbers.count(published.terms.max_reports)} reports"] if published.terms.max_reports else []
+    rules += (
+        [f"with {numbers.format_count(published.terms.max_reports)} reports"] if published.terms.max_reports else []
+    )
     return f"The survey closes {' or '.join(rules)}." if rules else ""

@@ -13,14 +13,14 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from candor_client.canonical import NAME
-from survey_app.accounts import secret_hash
+from survey_app.accounts import hash_secret
 from survey_app.problems import Problem
 from survey_app.web.access import RESULTS, link_cookie, store
 from survey_app.web.auth import csrf
-from survey_app.web.results.results_page import refused
+from survey_app.web.results.results_page import show_results_refusal
 
 blueprint = Blueprint("link", __name__)
-blueprint.register_error_handler(Problem, refused)
+blueprint.register_error_handler(Problem, show_results_refusal)
 csrf.exempt(blueprint)
 
 KEY = re.compile(r"(?:.*#key=)?([A-Za-z0-9_-]{43})")
@@ -38,7 +38,7 @@ def enter(slug: str) -> ResponseReturnValue:
 def follow(slug: str) -> ResponseReturnValue:
     """Set the cookie and redirect to the results, or show that the link is invalid."""
     key = KEY.fullmatch(request.form.get("key", "").strip())
-    target = store().link_opens(secret_hash(key[1])) if key else None
+    target = store().link_target(hash_secret(key[1])) if key else None
     if key is None or target is None:
         page = render_template("results/link.html", slug=slug, wrong="withdrawn" if key else "lost", member=False)
         return page, 404

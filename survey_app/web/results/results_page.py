@@ -10,31 +10,45 @@ from typing import Any
 from flask import Blueprint, Response, jsonify, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from survey_app.assure.manipulation import suspicions
-from survey_app.channels.posterior import total
+from survey_app.assure.manipulation import describe_manipulation
+from survey_app.channels.posterior import total_epsilon
 from survey_app.estimate.question_estimates import LEAST_REPORTS
-from survey_app.invitations.codes import counted, shown
+from survey_app.invitations.codes import add_invitation_counts, public_counts
 from survey_app.languages import numbers
 from survey_app.problems import CONTENT_TYPE, PROBLEMS, Problem
-from survey_app.results.caution import UNTRUE, untrue_answers
-from survey_app.results.checklist import cautions, checklist
-from survey_app.results.denominators import draws_sentence
-from survey_app.results.methods import Setting, paragraph
-from survey_app.results.report_counts import told as told_reports
+from survey_app.results.caution import DENIAL_SHARES, correct_denied_answers
+from survey_app.results.checklist import list_cautions, make_checklist
+from survey_app.results.denominators import describe_draws
+from survey_app.results.methods import SurveyStatus, methods_paragraph
+from survey_app.results.report_counts import format_report_count as told_reports
 from survey_app.store import STEP, Role, State, now
-from survey_app.web.access import WITHDRAWN, may, readable, reader, store, study, tickets, version
+from survey_app.web.access import (
+    WITHDRAWN,
+    find_groups,
+    has_role,
+    reader,
+    requested_version,
+    require_readable,
+    store,
+    tickets,
+)
 from survey_app.web.charts import strip_axis
-from survey_app.web.results.blocks import together
 from survey_app.web.results.crosstab_view import view_crosstab
 from survey_app.web.results.group_comparison import comparable_surveys, compare_surveys
-from survey_app.web.results.menus import crosstab_menus, missing_in_crosstabs, regression_menu
-from survey_app.web.results.noise import noise
-from survey_app.web.results.overview import overview
-from survey_app.web.results.plots import View, figures
-from survey_app.web.results.query_options import Choices, query, read
+from survey_app.web.results.joint_blocks import joint_blocks
+from survey_app.web.results.menus import crosstab_menus, explain_missing_crosstabs, regression_menu
+from survey_app.web.results.noise import find_noise
+from survey_app.web.results.overview import build_overview
+from survey_app.web.results.plots import View, build_figures
+from survey_app.web.results.query_options import Choices, format_query, parse_choices
 from survey_app.web.results.regression_view import view_regression
-from survey_app.web.results.results_cache import Snapshot, document, moved, stopping
-from survey_app.web.results.study_page import study_page
+from survey_app.web.results.results_cache import (
+    Snapshot,
+    cached_results,
+    describe_stopping_rule,
+    has_stopping_rule_changed,
+)
+from survey_app.web.results.study_page import render_study
 
 blueprint = Blueprint("results", __name__)
 
@@ -42,43 +56,43 @@ blueprint = Blueprint("results", __name__)
 @blueprint.get("/results/<slug>")
 def page(slug: str) -> ResponseReturnValue:
     """Show all questions of a survey with the comparisons that the reader chose, or the page of a study."""
-    if groups := study(slug):
-        return study_page(slug, groups)
-    snapshot, choices = wanted(slug)
+    if groups := find_groups(slug):
+        return render_study(slug, groups)
+    snapshot, choices = read_request(slug)
     published = snapshot.published
-    context = _about(snapshot, choices)
+    context = _survey_context(snapshot, choices)
     if snapshot.reports < LEAST_REPORTS:
-        return render_template("results/empty.html", **context, asked=None)
+        return render_template("results/no_results.html", **context, asked=None)
     survey, view = published.survey, View(choices.options, choices.sample, zoomed=choices.zoomed)
-    results = counted(document(snapshot, choices.options), store(), tickets(), snapshot.published)
-    parts = figures(survey, results, view)
+    results = add_invitation_counts(cached_results(snapshot, choices.options), store(), tickets(), snapshot.published)
+    parts = build_figures(survey, results, view)
     crosstab, uncrossed = view_crosstab(snapshot, choices, view)
     comparisons, unmatched = compare_surveys(snapshot, choices, view)
     regression, unfitted = view_regression(snapshot, choices)
     menus = crosstab_menus(survey)
-    setting = Setting(
+    setting = SurveyStatus(
         choices.options,
         choices.sample,
         context["final"],
-        published.invited,
-        stopping(published),
-        moved(published),
-        compared=sum(item.intervals for item in (crosstab, regression, *comparisons) if item),
+        published.is_by_invitation,
+        describe_stopping_rule(published),
+        has_stopping_rule_changed(published),
+        comparison_count=sum(item.intervals for item in (crosstab, regression, *comparisons) if item),
     )
     html = render_template(
-        "results/page.html",
+        "results/survey.html",
         **context,
         figures=parts,
-        glances=overview(parts),
+        glances=build_overview(parts),
         axis=strip_axis(),
-        noise=noise(parts),
+        noise=find_noise(parts),
         asked=results.asked,
-        drawn_as=draws_sentence(results.asked) if results.asked else "",
-        joint=together(survey, results, view),
+        drawn_as=describe_draws(results.asked) if results.asked else "",
+        joint=joint_blocks(survey, results, view),
         crosstab=crosstab,
         uncrossed=uncrossed,
         menus=menus,
-        missing=missing_in_crosstabs(survey, menus),
+        missing=explain_missing_crosstabs(survey, menus),
         compared=comparisons,
         unmatched=unmatched,
         regression=regression,
@@ -86,27 +100,27 @@ def page(slug: str) -> ResponseReturnValue:
         regression_menu=regression_menu(survey),
         others=comparable_surveys(published),
         messages=choices.messages,
-        suspicions=suspicions(survey, snapshot.tally),
-        methods=paragraph(survey, results, setting),
-        checklist=checklist(survey, results, setting),
-        cautions=cautions(results, setting),
-        untrue=untrue_answers(survey, results),
-        lies=UNTRUE,
+        suspicions=describe_manipulation(survey, snapshot.tally),
+        methods=methods_paragraph(survey, results, setting),
+        checklist=make_checklist(survey, results, setting),
+        cautions=list_cautions(results, setting),
+        untrue=correct_denied_answers(survey, results),
+        lies=DENIAL_SHARES,
     )
     return html, 400 if choices.messages or uncrossed or unmatched or unfitted else 200
 
 
-def wanted(slug: str) -> tuple[Snapshot, Choices]:
+def read_request(slug: str) -> tuple[Snapshot, Choices]:
     """Return the snapshot and the choices of a request. Raise Problem if the reader may not see the results."""
-    snapshot = Snapshot.of(readable(version(slug)))
-    return snapshot, read(request.args, snapshot.reports)
+    snapshot = Snapshot.of(require_readable(requested_version(slug)))
+    return snapshot, parse_choices(request.args, snapshot.reports)
 
 
-def _about(snapshot: Snapshot, choices: Choices) -> dict[str, Any]:
+def _survey_context(snapshot: Snapshot, choices: Choices) -> dict[str, Any]:
     """Return the template variables that every results page of a survey needs."""
     published, survey = snapshot.published, snapshot.published.survey
-    state = published.at(now())
-    current = store().current(survey.slug)
+    state = published.state_at(now())
+    current = store().current_key_and_digest(survey.slug)
     return {
         "survey": survey,
         "study": None,
@@ -118,14 +132,14 @@ def _about(snapshot: Snapshot, choices: Choices) -> dict[str, Any]:
         "full": published.full,
         "final": state is State.CLOSED and not published.hold.waits,
         "older": current is not None and current[1] != survey.digest,
-        "tickets": shown(store(), tickets(), snapshot.published),
+        "tickets": public_counts(store(), tickets(), snapshot.published),
         "step": STEP,
         "choices": choices,
-        "query": query,
-        "percent": numbers.percent,
-        "member": may(reader(), published, Role.READER),
-        "total": numbers.epsilon(total(survey)),
-        "odds": numbers.times(total(survey)),
+        "query": format_query,
+        "percent": numbers.format_percent,
+        "member": has_role(reader(), published, Role.READER),
+        "total": numbers.format_epsilon(total_epsilon(survey)),
+        "odds": numbers.format_odds_factor(total_epsilon(survey)),
         "parquet": find_spec("pyarrow") is not None,
     }
 
@@ -133,18 +147,18 @@ def _about(snapshot: Snapshot, choices: Choices) -> dict[str, Any]:
 @blueprint.get("/results/<slug>/count")
 def count(slug: str) -> Response:
     """Return the number of reports that the page would show now. A live page requests it."""
-    if groups := study(slug):
-        published, reports = groups[0], sum(Snapshot.of(readable(group)).reports for group in groups)
+    if groups := find_groups(slug):
+        published, reports = groups[0], sum(Snapshot.of(require_readable(group)).reports for group in groups)
     else:
-        snapshot, _ = wanted(slug)
+        snapshot, _ = read_request(slug)
         published, reports = snapshot.published, snapshot.reports
-    state = published.at(now())
+    state = published.state_at(now())
     text = told_reports(reports, state, len(groups) or 1, published.hold)
     return jsonify({"reports": reports, "state": state, "text": text})
 
 
 @blueprint.errorhandler(Problem)
-def refused(problem: Problem) -> ResponseReturnValue:
+def show_results_refusal(problem: Problem) -> ResponseReturnValue:
     """Show a page that explains the refusal. Visitors who are not signed in are redirected to the sign-in page."""
     if request.endpoint == "results.count":
         return Response(problem.body(), problem.status, content_type=CONTENT_TYPE)
@@ -153,5 +167,5 @@ def refused(problem: Problem) -> ResponseReturnValue:
         return redirect(url_for("auth.sign_in", next=target))
     title = PROBLEMS[problem.code][1]
     context = {"code": problem.code, "detail": problem.detail, "withdrawn": problem.detail == WITHDRAWN}
-    page = render_template("results/refused.html", title=title, member=False, **context)
+    page = render_template("results/refusal.html", title=title, member=False, **context)
     return page, problem.status

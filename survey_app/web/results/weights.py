@@ -9,31 +9,33 @@ LARGEST = 1e15
 Weights = tuple[tuple[str, float], ...]  # by slug; numbers of people, or any numbers in proportion to them
 
 
-def weights_of(typed: Sequence[tuple[str, str]], named: Sequence[tuple[str, str]]) -> Weights | None:
+def parse_weights(entries: Sequence[tuple[str, str]], surveys: Sequence[tuple[str, str]]) -> Weights | None:
     """Return the weights of surveys, given as pairs of slug and name, in their order; None if none is typed.
 
     Raise GroupsError, with a message for the reader, if no total can be computed from them.
     """
-    if not typed:
+    if not entries:
         return None
-    weights = numbers_of(typed, named, "weight", 0.0)
+    weights = parse_numbers(entries, surveys, "weight", 0.0)
     if not any(weight for _, weight in weights):
         raise GroupsError("not all weights can be 0")
     return weights
 
 
-def numbers_of(typed: Sequence[tuple[str, str]], named: Sequence[tuple[str, str]], what: str, least: float) -> Weights:
+def parse_numbers(
+    entries: Sequence[tuple[str, str]], surveys: Sequence[tuple[str, str]], noun: str, least: float
+) -> Weights:
     """Parse a number of at least `least` for each survey. Raise GroupsError if one is missing, invalid or unknown."""
-    texts, slugs = dict(typed), [slug for slug, _ in named]
+    texts, slugs = dict(entries), [slug for slug, _ in surveys]
     if unknown := [slug for slug in texts if slug not in slugs]:
-        raise GroupsError(f"there is a {what} for {unknown[0]!r}, which is not among {', '.join(slugs)}")
-    if names := [name for slug, name in named if slug not in texts]:
+        raise GroupsError(f"there is a {noun} for {unknown[0]!r}, which is not among {', '.join(slugs)}")
+    if names := [name for slug, name in surveys if slug not in texts]:
         verb = "lacks" if len(names) == 1 else "lack"
-        raise GroupsError(f"{' and '.join(names)} still {verb} a {what}; give one to all or none")
-    return tuple((slug, _number(texts[slug], what, least)) for slug in slugs)
+        raise GroupsError(f"{' and '.join(names)} still {verb} a {noun}; give one to all or none")
+    return tuple((slug, _parse_number(texts[slug], noun, least)) for slug in slugs)
 
 
-def _number(text: str, what: str, least: float) -> float:
+def _parse_number(text: str, noun: str, least: float) -> float:
     try:
         value = float(text)
     except ValueError:
@@ -41,6 +43,6 @@ def _number(text: str, what: str, least: float) -> float:
     if not max(least, -LARGEST) <= value <= LARGEST:
         from_zero = " from 0" if least == 0 else ""
         raise GroupsError(
-            f"“{text[:40]}” is no {what}: write a number{from_zero}, such as 5000 or 0.25, without commas"
+            f"“{text[:40]}” is no {noun}: write a number{from_zero}, such as 5000 or 0.25, without commas"
         )
     return value

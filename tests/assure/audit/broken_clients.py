@@ -17,7 +17,7 @@ from typing import Any
 from candor_client import Survey, randomize
 from candor_client.mechanisms import Drawn, Flip, Subset
 from candor_client.report import Report
-from candor_client.sampling import RandomBytes, below, coin, pick
+from candor_client.sampling import RandomBytes, draw_below, flip_coin, pick
 
 
 def louder(survey: Survey, answers: dict[str, Any]) -> Report:
@@ -142,11 +142,11 @@ class Chosen(Drawn):  # type: ignore[misc]  # a broken client may do what ours m
     """Draws neighbours only, each option as often as it should."""
 
     def randomize(self, symbol: int, random_bytes: RandomBytes) -> int:
-        first = below(self.size, random_bytes)
+        first = draw_below(self.size, random_bytes)
         options = sorted((first + place) % self.size for place in range(self.draw))
         truth = sum((symbol >> option & 1) << place for place, option in enumerate(options))
-        other = below(self.sets - 1, random_bytes)
-        sent = truth if coin(self.keep, random_bytes) else other + (other >= truth)
+        other = draw_below(self.sets - 1, random_bytes)
+        sent = truth if flip_coin(self.keep, random_bytes) else other + (other >= truth)
         return sum(1 << (self.width - 1 - 2 * option - (sent >> place & 1)) for place, option in enumerate(options))
 
 
@@ -155,7 +155,7 @@ class Paired(Drawn):  # type: ignore[misc]  # a broken client may do what ours m
 
     def randomize(self, symbol: int, random_bytes: RandomBytes) -> int:
         options = sorted(pick(2, list(range(self.size)), random_bytes))
-        turned = not coin(int(self.p * 2**64), random_bytes)
+        turned = not flip_coin(int(self.p * 2**64), random_bytes)
         said = [(symbol >> option & 1) ^ turned for option in options]
         return sum(1 << (self.width - 1 - 2 * option - bit) for option, bit in zip(options, said, strict=True))
 

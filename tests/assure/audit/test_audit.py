@@ -23,17 +23,17 @@ from survey_app.assure.audit import (
     FOR_BOUNDS,
     FOR_CHECKS,
     Audit,
+    allocate_trials,
     audit,
+    audit_outputs,
     client_processes,
-    counts,
-    judged,
     trials_needed,
 )
-from survey_app.assure.audit.binomial_counts import two_sided
-from survey_app.assure.audit.bounds import lower, needed, telling, upper
+from survey_app.assure.audit.binomial_counts import two_sided_p_values
+from survey_app.assure.audit.bounds import distinguishing_reports, lower, min_reports, upper
 from survey_app.assure.audit.checks import MOST_OUTCOMES
-from survey_app.assure.audit.inputs import MOST_TRIED, choose_inputs, rounds
-from survey_app.assure.audit.repeats import shortest_rule
+from survey_app.assure.audit.inputs import MAX_ANSWERS_PER_FIELD, choose_inputs, plan_rounds
+from survey_app.assure.audit.repeats import linear_complexity
 from survey_app.assure.simulation.devices import reports as simulated
 from survey_app.authoring import build_file
 from survey_app.channels import channel_of
@@ -97,13 +97,13 @@ def heard(name: str, definition: dict[str, object] = TWO, trials: int = 1_000) -
     """The same client in this process: what it would print, judged."""
     made, client = survey(definition), way(name)
     given = choose_inputs(made)
-    plan = np.repeat(np.arange(len(given.answers)), counts(given, trials))
+    plan = np.repeat(np.arange(len(given.answers)), allocate_trials(given, trials))
     np.random.default_rng().shuffle(plan)
-    printed = client_processes.Printed(plan.tolist())
+    printed = client_processes.ClientOutput(plan.tolist())
     for one in printed.inputs:
         report = client(made, given.answers[one])
         printed.lines.append((report if isinstance(report, bytes) else report.to_json()) + b"\n")
-    return judged(given, [printed])
+    return audit_outputs(given, [printed])
 
 
 def refuted(done: Audit) -> set[str]:
@@ -115,7 +115,7 @@ def refuted(done: Audit) -> set[str]:
 
 def test_each_field_is_tried_once_and_nothing_else_moves() -> None:
     made = survey(BRANCHED)
-    tried = rounds(made)
+    tried = plan_rounds(made)
     assert sorted(index for one in tried for index in one.fields) == [0, 1, 2, 3]
     given = choose_inputs(made)
     assert all(low != high for low, high in map(given.symbols, range(4)))
@@ -123,7 +123,7 @@ def test_each_field_is_tried_once_and_nothing_else_moves() -> None:
     assert {one["first"] for one in by_field[1].answers} == {"option 1"}
     assert {one["second"] for one in by_field[2].answers} == {"yes"}
     assert {one["first"] for one in by_field[3].answers} == {"option 2"}
-    assert len(rounds(survey(KINDS))) == 1
+    assert len(plan_rounds(survey(KINDS))) == 1
 
 
 @pytest.mark.parametrize("definition", [KINDS, BRANCHED, JOINT, BINNED], ids=["kinds", "branched", "joint", "binned"])
@@ -145,8 +145,8 @@ def test_every_answer_is_tried(definition: dict[str, object]) -> None:
 
 def test_of_very_many_answers_some_are_drawn() -> None:
     made = survey(define([choice(options=500, optional=True)], [field(subset(501, 3), "help")]))
-    tried = [{one["help"] for one in choose_inputs(made).others} for _ in range(2)]
-    assert all(None in one and len(one) <= MOST_TRIED + 2 for one in tried)
+    tried = [{one["help"] for one in choose_inputs(made).extra} for _ in range(2)]
+    assert all(None in one and len(one) <= MAX_ANSWERS_PER_FIELD + 2 for one in tried)
     assert tried[0] != tried[1], "other ones each time; alike with a chance below 1e-30"
 
 
@@ -161,11 +161,11 @@ def test_the_chances_of_bits_and_events_are_those_of_the_reference() -> None:
             assert channel.bit_chances(symbol) == pytest.approx(likely @ rows)
             hits, chance = truthful_reports(channel, rows, ((symbol, 1.0),))
             assert float(likely @ hits) == pytest.approx(chance)
-        seen = [[float(likely @ event) for event in telling(channel, symbols, rows)]
+        seen = [[float(likely @ event) for event in distinguishing_reports(channel, symbols, rows)]
                 for rows, likely in (exact_rows(mechanism, symbol) for symbol in symbols)]  # fmt: skip
         first, second = symbols
-        assert (seen[0][0], seen[1][0]) == pytest.approx(channel.telling_chances(first, second))
-        assert (seen[1][1], seen[0][1]) == pytest.approx(channel.telling_chances(second, first))
+        assert (seen[0][0], seen[1][0]) == pytest.approx(channel.distinction_chances(first, second))
+        assert (seen[1][1], seen[0][1]) == pytest.approx(channel.distinction_chances(second, first))
         assert max(abs(math.log(one / other)) for one, other in zip(*seen, strict=True)) == pytest.approx(
             float(mechanism.epsilon), rel=0.2
         )
@@ -205,7 +205,7 @@ def test_the_limits_are_clopper_and_pearsons() -> None:
         low, high = (float(one(np.array(hits), np.array(n), 0.01)) for one in (lower, upper))
         assert hits == 0 or binom.sf(hits - 1, n, low) == pytest.approx(0.01)
         assert hits == n or binom.cdf(hits, n, high) == pytest.approx(0.01)
-    assert two_sided(np.array([5.0, 0.0]), np.array([10.0, 10.0]), np.array([0.5, 0.0])).tolist() == [1.0, 1.0]
+    assert two_sided_p_values(np.array([5.0, 0.0]), np.array([10.0, 10.0]), np.array([0.5, 0.0])).tolist() == [1.0, 1.0]
 
 
 def rarely_refuted(definition: dict[str, object], audits: int) -> None:
@@ -214,7 +214,7 @@ def rarely_refuted(definition: dict[str, object], audits: int) -> None:
     false, ratios = 0, []
     for _ in range(audits):
         given = choose_inputs(made)
-        each = counts(given, 400)
+        each = allocate_trials(given, 400)
         plan = np.repeat(np.arange(len(each)), each)
         rng.shuffle(plan)
         lines = np.empty(len(plan), dtype=object)
@@ -222,8 +222,8 @@ def rarely_refuted(definition: dict[str, object], audits: int) -> None:
             people = {name: np.full(each[place], index) for name, index in indices_of(made, answers).items()}
             rows = np.concatenate(list(simulated(made, people, rng)))
             lines[plan == place] = [Report(made.digest, rng.bytes(16), row.tobytes()).to_json() for row in rows]
-        halves = [client_processes.Printed(plan[half::2].tolist(), lines[half::2].tolist()) for half in (0, 1)]
-        done = judged(given, halves)
+        halves = [client_processes.ClientOutput(plan[half::2].tolist(), lines[half::2].tolist()) for half in (0, 1)]
+        done = audit_outputs(given, halves)
         false += any(one.lower > one.exact for one in done.fields) or not all(one.ok for one in done.checks)
         ratios.append([one.lower / one.exact for one in done.fields])
     assert false <= binom.isf(1e-6, audits, FOR_BOUNDS + FOR_CHECKS)
@@ -249,7 +249,7 @@ def test_as_many_reports_are_planned_as_the_bounds_need() -> None:
         flip = {"kind": "flip", "one": str(round(2**64 * odds / (1 + odds))), "zero": str(round(2**64 / (1 + odds)))}
         made = survey(define([yes_no()], [field(flip, "cheated")]))
         (at,) = columns(made)
-        assert known < needed(made, at, (0, 1), ERROR) < 4 * known
+        assert known < min_reports(made, at, (0, 1), ERROR) < 4 * known
 
 
 # clients that are not faithful
@@ -294,10 +294,10 @@ def test_two_bits_that_hang_together_are_named_with_their_field() -> None:
     """A client that always sends the same: of 16 symbols the first five, where two of them are rarely named at once."""
     made = survey(define([choice(options=16), scale()], [field(subset(16, 5), "help"), field(subset(3, 1), "fair")]))
     given = choose_inputs(made)
-    printed = client_processes.Printed([number % len(given.answers) for number in range(2_000)])
+    printed = client_processes.ClientOutput([number % len(given.answers) for number in range(2_000)])
     stuck = bytes([0b11111000, 0, 0b10000000])
     printed.lines += [Report(made.digest, secrets.token_bytes(16), stuck).to_json() + b"\n" for _ in printed.inputs]
-    found = {one.name: one.told for one in judged(given, [printed]).checks}
+    found = {one.name: one.told for one in audit_outputs(given, [printed]).checks}
     assert found["bits of a field hang together as they should"].startswith("help, bits ")
 
 
@@ -314,11 +314,11 @@ def test_a_rule_in_bits_is_found() -> None:
     register = [1, 0, 0, 1, 0]
     for _ in range(60):
         register.append(register[-3] ^ register[-5])
-    assert shortest_rule(register) == 5
+    assert linear_complexity(register) == 5
     twister = random.Random()  # noqa: S311
-    assert shortest_rule([twister.getrandbits(160) >> 31 & 1 for _ in range(40_000)]) == 19_937
+    assert linear_complexity([twister.getrandbits(160) >> 31 & 1 for _ in range(40_000)]) == 19_937
     drawn_bits = [secrets.randbits(1) for _ in range(2_000)]
-    assert abs(shortest_rule(drawn_bits) - 1_000) < 12, "farther away with a chance below 1e-6"
+    assert abs(linear_complexity(drawn_bits) - 1_000) < 12, "farther away with a chance below 1e-6"
 
 
 @pytest.mark.slow
@@ -444,4 +444,4 @@ def test_a_definition_that_claims_less_than_it_spends_is_refuted_with_any_client
 def test_the_demos_survey_takes_minutes_not_hours() -> None:
     made: Survey = build_file(ROOT / "examples" / "campus.yaml").survey
     given = choose_inputs(made)
-    assert sum(counts(given, trials_needed(made))) < 600_000
+    assert sum(allocate_trials(given, trials_needed(made))) < 600_000

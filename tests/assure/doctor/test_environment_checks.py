@@ -22,7 +22,7 @@ SMTP = {"CANDOR_SMTP": "mail.example.org:587", "CANDOR_MAIL_FROM": "ada@example.
 
 
 def worst(environ: dict[str, str], *, in_a_file: bool = True) -> list[tuple[str, State]]:
-    return [(one.check, one.state) for one in findings(environ, in_a_file=in_a_file) if one.state is not State.OK]
+    return [(one.check, one.state) for one in findings(environ, is_file_store=in_a_file) if one.state is not State.OK]
 
 
 @pytest.mark.parametrize(
@@ -55,15 +55,15 @@ def test_settings_that_can(tmp_path: Path) -> None:
     assert worst({**usual, **mailing}) == []
     password.chmod(0o644)
     assert worst({**usual, **mailing}) == [("mail", State.FAILURE)]
-    near = next(one for one in findings({"CANDOR_RATELIMIT": ""}, in_a_file=True) if one.state is State.WARNING)
+    near = next(one for one in findings({"CANDOR_RATELIMIT": ""}, is_file_store=True) if one.state is State.WARNING)
     assert near.next == "did you mean CANDOR_RATE_LIMIT?"
 
 
 def test_the_clock() -> None:
     now = 1_800_000_000.0  # 2027
-    assert machine_checks.clock(now, 5.0, 5.1).state is State.OK
-    assert machine_checks.clock(now, 5.0, 3605.0).state is State.WARNING
-    assert machine_checks.clock(0.0, 5.0, 5.0).state is State.FAILURE
+    assert machine_checks.check_clock(now, 5.0, 5.1).state is State.OK
+    assert machine_checks.check_clock(now, 5.0, 3605.0).state is State.WARNING
+    assert machine_checks.check_clock(0.0, 5.0, 5.0).state is State.FAILURE
 
 
 def test_the_machine_is_well_and_its_extras_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,9 +71,9 @@ def test_the_machine_is_well_and_its_extras_are_told(monkeypatch: pytest.MonkeyP
     assert {one.state for one in said.values()} == {State.OK}
     assert "parquet" in said["extras"].found.partition(";")[0] and "flask" in said["packages"].found
     monkeypatch.setattr(machine_checks, "PACKAGE", "no-such-package")
-    assert machine_checks._packages().state is State.WARNING
+    assert machine_checks._check_packages().state is State.WARNING
     monkeypatch.setattr(machine_checks, "requires", lambda _: ["nothing-like-this>=1"])
-    assert machine_checks._packages().found == "missing: nothing-like-this"
+    assert machine_checks._check_packages().found == "missing: nothing-like-this"
 
 
 def test_the_command_tells_everything_and_nothing_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -158,12 +158,12 @@ PLAIN, SECURE = reply(Set_Cookie="s=x; HttpOnly; Path=/"), reply(Set_Cookie="s=x
     ],
 )
 def test_who_tells_the_server_how_it_is_asked(scheme: str, sign_in: Reply, claimed: Reply, state: State) -> None:
-    (said,) = proxy_checks._forwarded(urlsplit(f"{scheme}://example.org"), sign_in, claimed)
+    (said,) = proxy_checks._check_forwarding(urlsplit(f"{scheme}://example.org"), sign_in, claimed)
     assert said.state is state
 
 
 def test_encryption_has_to_last() -> None:
     there = urlsplit("https://example.org")
-    assert proxy_checks._encrypted(there, reply()).state is State.WARNING
-    assert proxy_checks._encrypted(there, reply(Strict_Transport_Security="max-age=31536000")).state is State.OK
-    assert proxy_checks._encrypted(urlsplit("http://example.org"), reply()).state is State.FAILURE
+    assert proxy_checks._check_encryption(there, reply()).state is State.WARNING
+    assert proxy_checks._check_encryption(there, reply(Strict_Transport_Security="max-age=31536000")).state is State.OK
+    assert proxy_checks._check_encryption(urlsplit("http://example.org"), reply()).state is State.FAILURE

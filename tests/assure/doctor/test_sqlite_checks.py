@@ -12,7 +12,7 @@ from survey_app.assure.doctor.finding import Finding, State
 from survey_app.assure.doctor.sqlite_checks import findings
 from survey_app.store.sqlite import SqliteStore
 from survey_app.store.sqlite.database import VERSION
-from survey_app.store.sqlite.inspection import lacking
+from survey_app.store.sqlite.inspection import missing_features
 from tests.disk import small_disk
 
 
@@ -174,7 +174,7 @@ def test_a_full_disk(path: Path, tmp_path: Path) -> None:
 
 
 def test_this_sqlite_can_do_what_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert lacking() == []
+    assert missing_features() == []
     monkeypatch.setattr("survey_app.store.sqlite.inspection.LEAST_SQLITE", (99, 0, 0))
     monkeypatch.setattr("survey_app.store.sqlite.inspection.FEATURES", {"flying": "create flying table;"})
-    assert lacking() == ["version 99.0.0", "flying"]
+    assert missing_features() == ["version 99.0.0", "flying"]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from survey_app.assure.simulation.trial import tally, truth, try_out
+from survey_app.assure.simulation.trial import population_figure, run_trial, simulate_tally
 from survey_app.authoring import build
 from survey_app.figures import FigureKind
 from survey_app.plan.assumed_people import draw_people
@@ -29,7 +29,7 @@ questions:
 
 def test_without_noise_the_results_are_the_truth() -> None:
     survey = build(CERTAIN).survey
-    found = try_out(survey, 2000, np.random.default_rng())
+    found = run_trial(survey, 2000, np.random.default_rng())
     assert [one.question for one in found] == list(survey.questions)
     assert [line.option for line in found[0].lines][:2] == ["yes", "no"]
     kinds = set()
@@ -47,7 +47,7 @@ def test_the_check_can_fail() -> None:
     survey = build(CERTAIN).survey
     rng = np.random.default_rng()
     said = draw_people(survey, {}, 2000, rng)
-    assert truth(survey.questions[0], "yes", FigureKind.SHARE, said["yes"]) != truth(
+    assert population_figure(survey.questions[0], "yes", FigureKind.SHARE, said["yes"]) != population_figure(
         survey.questions[0], "no", FigureKind.SHARE, said["yes"]
     )
 
@@ -56,11 +56,11 @@ def test_a_tally_in_pieces_counts_everybody(monkeypatch: pytest.MonkeyPatch) -> 
     survey = build(CERTAIN).survey
     monkeypatch.setattr("survey_app.assure.simulation.trial.CELLS", 7 * survey.width)
     said = draw_people(survey, {}, 100, np.random.default_rng())
-    found = tally(survey, said, 100, np.random.default_rng())
+    found = simulate_tally(survey, said, 100, np.random.default_rng())
     assert found.reports == 100
     assert found.counts[0] == said["yes"].sum()
 
 
 def test_too_few_respondents_say_nothing() -> None:
     survey = build(CERTAIN).survey
-    assert all(not one.lines for one in try_out(survey, 1, np.random.default_rng()))
+    assert all(not one.lines for one in run_trial(survey, 1, np.random.default_rng()))

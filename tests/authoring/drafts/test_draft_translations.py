@@ -6,7 +6,7 @@ import pytest
 
 from survey_app.authoring.diagnostics import check
 from survey_app.authoring.drafts import draft_translations
-from survey_app.authoring.drafts.edits import EditError, content_of
+from survey_app.authoring.drafts.edits import EditError, read_content
 
 EXAMPLE = (Path(__file__).parents[3] / "examples" / "wellbeing.yaml").read_bytes()
 PLAIN = (
@@ -23,18 +23,18 @@ def lines_that_differ(old: bytes, new: bytes) -> list[str]:
 
 
 def test_every_text_is_there_to_be_translated_and_a_battery_has_its_points_once() -> None:
-    content = content_of(EXAMPLE)
-    named = {text.name: text for part in draft_translations.parts(content) for text in part.texts}
+    content = read_content(EXAMPLE)
+    named = {text.name: text for part in draft_translations.list_text_groups(content) for text in part.texts}
     assert named["questions.calm.points.3"].original == "always" and "questions.tense.points.0" not in named
-    assert named["description"].long and named["contact"].optional
-    assert draft_translations.missing(content, "de") == []
-    assert draft_translations.translated(content, "de")["sections.1.title"] == "Wie haben Sie sich gefühlt?"
+    assert named["description"].is_long and named["contact"].optional
+    assert draft_translations.list_missing_texts(content, "de") == []
+    assert draft_translations.read_translated_texts(content, "de")["sections.1.title"] == "Wie haben Sie sich gefühlt?"
 
 
 def test_parts_have_the_numbers_and_names_of_the_editor() -> None:
     battery = b"- {type: battery, text: B?, points: [x, y], statements: {b1: One., b2: Two.}}\n"
-    content = content_of(PLAIN.replace(b"- section: More\n", battery + b"- section: More\n"))
-    assert [part.title for part in draft_translations.parts(content)] == [
+    content = read_content(PLAIN.replace(b"- section: More\n", battery + b"- section: More\n"))
+    assert [part.title for part in draft_translations.list_text_groups(content)] == [
         "The survey", "Section 1", "Question 2: c", "Battery 3", "Battery 3: b1", "Battery 3: b2", "Section 4",
         "Question 5: a",
     ]  # fmt: skip
@@ -57,7 +57,7 @@ def test_a_language_is_added_translated_and_taken_out_again() -> None:
     partly = draft_translations.set_texts(
         new, "pt-BR", {"questions.c.options.1": "ípsilon", "sections.1.title": "Mais"}
     )
-    lacking = [text.name for text in draft_translations.missing(content_of(partly), "pt-BR")]
+    lacking = [text.name for text in draft_translations.list_missing_texts(read_content(partly), "pt-BR")]
     assert lacking == [
         "title", "sections.0.title", "sections.0.text", "questions.c.text", "questions.c.options.0", "questions.a.text",
     ]  # fmt: skip
@@ -66,7 +66,9 @@ def test_a_language_is_added_translated_and_taken_out_again() -> None:
     whole = draft_translations.set_texts(partly, "pt-BR", dict.fromkeys(lacking, "Sim"))
     assert check(whole).built and whole.startswith(PLAIN)
     emptied = draft_translations.set_texts(whole, "pt-BR", {"questions.a.text": "  "})
-    assert [text.name for text in draft_translations.missing(content_of(emptied), "pt-BR")] == ["questions.a.text"]
+    assert [text.name for text in draft_translations.list_missing_texts(read_content(emptied), "pt-BR")] == [
+        "questions.a.text"
+    ]
     assert draft_translations.remove_language(whole, "pt-BR") == PLAIN
     second = draft_translations.add_language(EXAMPLE, "fr")
     assert draft_translations.remove_language(second, "fr") == EXAMPLE
@@ -82,4 +84,4 @@ def test_a_language_that_is_gone_takes_no_texts_and_a_broken_file_shows_what_it_
     with pytest.raises(EditError, match="no language fr any more"):
         draft_translations.set_texts(EXAMPLE, "fr", {"title": "x"})
     for source in (b"title: T\n", b"title: T\nquestions: 5\n", b"title: T\nquestions: [{}, 5, {id: a, text: [b]}]\n"):
-        assert [part.title for part in draft_translations.parts(content_of(source))] == ["The survey"]
+        assert [part.title for part in draft_translations.list_text_groups(read_content(source))] == ["The survey"]

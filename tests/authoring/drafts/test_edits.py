@@ -13,8 +13,8 @@ from survey_app.authoring import build
 from survey_app.authoring.diagnostics import check
 from survey_app.authoring.drafts import edits, form_fields
 from survey_app.authoring.drafts.edits import EditError
-from survey_app.authoring.drafts.yaml_text import inline, scalar
-from survey_app.authoring.yaml_source import AuthoringError, read
+from survey_app.authoring.drafts.yaml_text import format_inline, format_scalar
+from survey_app.authoring.yaml_source import AuthoringError, parse_source
 from survey_app.kinds import KINDS
 
 CAMPUS = (Path(__file__).parents[2] / "campus.yaml").read_bytes()
@@ -64,7 +64,7 @@ FILES = {
 
 
 def said(source: bytes) -> dict[str, Any]:
-    return edits.content_of(source).said
+    return edits.read_content(source).data
 
 
 def lines_changed(before: bytes, after: bytes) -> tuple[list[str], list[str]]:
@@ -186,7 +186,7 @@ def test_a_question_moves_with_the_comments_above_it() -> None:
 def test_questions_are_added_copied_moved_and_deleted(name: str) -> None:
     source = FILES[name]
     questions = said(source)["questions"]
-    new = form_fields.new_question(edits.content_of(source), "choice")
+    new = form_fields.make_question(edits.read_content(source), "choice")
     assert said(edits.add_question(source, new))["questions"] == [*questions, new]
     for place in range(len(questions)):
         copied = said(edits.copy_question(source, place))["questions"]
@@ -237,8 +237,12 @@ WORDS = st.one_of(
 
 @given(WORDS)
 def test_any_text_is_read_back_as_it_was_typed(text: str) -> None:
-    for source in (f"key: {scalar(text, flow=False)}", f"{{key: {scalar(text, flow=True)}}}", f"key: {inline([text])}"):
-        found = read(source.encode()).plain()
+    for source in (
+        f"key: {format_scalar(text, flow=False)}",
+        f"{{key: {format_scalar(text, flow=True)}}}",
+        f"key: {format_inline([text])}",
+    ):
+        found = parse_source(source.encode()).plain()
         assert found in ({"key": text}, {"key": [text]})
 
 
@@ -268,14 +272,12 @@ def files(draw: st.DrawFn) -> bytes:
         margin = " " * column
         labels = draw(st.lists(WORDS, min_size=2, max_size=4, unique=True))
         if how == "flow":
-            text += f"{margin}- {{id: q{place}, type: choice, text: {scalar(draw(WORDS), flow=True)}, options: {inline([*labels])}}}"
+            text += f"{margin}- {{id: q{place}, type: choice, text: {format_scalar(draw(WORDS), flow=True)}, options: {format_inline([*labels])}}}"
             text += draw(comment) + "\n"
         else:
             text += f"{margin}- id: q{place}{draw(comment)}\n{margin}  type: choice\n"
-            text += (
-                f"{margin}  text: {scalar(draw(WORDS), flow=False)}\n{draw(noise)}{margin}  options:{draw(comment)}\n"
-            )
-            text += "".join(f"{margin}    - {scalar(label, flow=False)}{draw(comment)}\n" for label in labels)
+            text += f"{margin}  text: {format_scalar(draw(WORDS), flow=False)}\n{draw(noise)}{margin}  options:{draw(comment)}\n"
+            text += "".join(f"{margin}    - {format_scalar(label, flow=False)}{draw(comment)}\n" for label in labels)
     text += draw(noise) + draw(st.sampled_from(["", "max_reports: 9", "contact: me\n", "joint: [[q0, q1]]\n# end\n"]))
     return text.replace("\n", draw(st.sampled_from(["\n", "\r\n"]))).encode()
 
@@ -316,7 +318,7 @@ def _edited(source: bytes, name: str, place: int, to: int, survey: dict[str, Any
 @given(files(), st.lists(changes(), min_size=1, max_size=3), st.data())
 def test_edits_do_what_they_say_in_any_layout(source: bytes, chosen: list[Any], data: st.DataObject) -> None:
     try:
-        edits.content_of(source)
+        edits.read_content(source)
     except AuthoringError:
         assume(False)
     for name, survey, question in chosen:
@@ -349,8 +351,8 @@ WRITTEN: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_new_question_says_nothing_that_nobody_wrote_and_is_no_survey_until_somebody_does(kind: str) -> None:
-    begun = edits.empty("new", "New")
-    question = form_fields.new_question(edits.content_of(begun), kind)
+    begun = edits.make_empty_draft("new", "New")
+    question = form_fields.make_question(edits.read_content(begun), kind)
     assert not any(value for key, value in question.items() if key not in ("id", "type"))
     source = edits.add_question(begun, question)
     (fault,) = check(source).faults
@@ -364,8 +366,8 @@ def test_a_new_question_says_nothing_that_nobody_wrote_and_is_no_survey_until_so
 @pytest.mark.parametrize("old", KINDS)
 @pytest.mark.parametrize("new", KINDS)
 def test_a_question_of_one_type_becomes_one_of_another(old: str, new: str) -> None:
-    begun = edits.empty("new", "New")
-    question = form_fields.new_question(edits.content_of(begun), old) | WRITTEN[old]
+    begun = edits.make_empty_draft("new", "New")
+    question = form_fields.make_question(edits.read_content(begun), old) | WRITTEN[old]
     source = edits.add_question(begun, question)
     source = edits.set_question(source, 0, *form_fields.question_changes(question, {"type": new, "text": "Is it?"}))
     (made,) = said(source)["questions"]
@@ -397,8 +399,8 @@ def test_a_language_is_chosen_or_named_by_another_tag() -> None:
         "language": "pt-BR"
     }
     assert form_fields.survey_changes({"language": "de"}, {"language": ""}) == {"language": None}
-    assert edits.content_of(edits.empty("new", "Neu: ja?", "de")).said["title"] == "Neu: ja?"
-    assert edits.content_of(edits.empty("new", "Neu", "de")).said["language"] == "de"
+    assert edits.read_content(edits.make_empty_draft("new", "Neu: ja?", "de")).data["title"] == "Neu: ja?"
+    assert edits.read_content(edits.make_empty_draft("new", "Neu", "de")).data["language"] == "de"
 
 
 def test_every_key_of_a_question_has_a_field() -> None:
@@ -416,8 +418,8 @@ def test_every_key_of_a_question_has_a_field() -> None:
         ("choice", {"show_if": "first", "show_if_is": "yes"}, {"show_if": {"question": "first", "is": ["yes"]}}),
     ]  # fmt: skip
     for kind, sent, wanted in cases:
-        question = form_fields.new_question(edits.content_of(edits.empty("new")), kind)
-        source = edits.add_question(edits.empty("new"), {**question})
+        question = form_fields.make_question(edits.read_content(edits.make_empty_draft("new")), kind)
+        source = edits.add_question(edits.make_empty_draft("new"), {**question})
         changes, renames = form_fields.question_changes(question, sent)
         assert changes == wanted
         source = edits.set_question(source, 0, changes, renames)
@@ -477,8 +479,8 @@ joint: [[a, b], [d, e]]
     assert found.built is None
     places = {(one.question, one.key, one.line) for one in found.faults}
     assert {(0, "options", 6), (2, "max", 8), (3, "text", 9), (None, "slug", 1), (None, "closes", 4)} <= places
-    assert not found.about(1)  # its only fault is that it refers to one
-    assert found.about(0, "options")[0].reason == "needs at least two of the options"
+    assert not found.faults_in(1)  # its only fault is that it refers to one
+    assert found.faults_in(0, "options")[0].reason == "needs at least two of the options"
 
 
 @pytest.mark.parametrize(
@@ -496,7 +498,7 @@ def test_a_good_file_has_no_faults() -> None:
     found = check(CAMPUS)
     assert found.built is not None
     assert not found.faults
-    assert [one.reason for one in check(edits.empty("new", "New")).faults] == [
+    assert [one.reason for one in check(edits.make_empty_draft("new", "New")).faults] == [
         "there is no question yet; add the first"
     ]
 

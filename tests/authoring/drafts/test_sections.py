@@ -14,7 +14,7 @@ SECTION, BULLIED, WHO, BATTERY, HABITS, HOURS = range(6)
 
 
 def said(source: bytes) -> Any:
-    return edits.content_of(source).said
+    return edits.read_content(source).data
 
 
 def headings(source: bytes) -> list[Any]:
@@ -22,8 +22,8 @@ def headings(source: bytes) -> list[Any]:
 
 
 def test_a_battery_is_written_in_a_form_and_statements_without_an_id_get_one() -> None:
-    empty = edits.empty("new", "T")
-    battery = form_fields.new_question(edits.content_of(empty), "battery")
+    empty = edits.make_empty_draft("new", "T")
+    battery = form_fields.make_question(edits.read_content(empty), "battery")
     source = edits.add_question(empty, battery)
     sent = {
         "text": "How?",
@@ -36,26 +36,26 @@ def test_a_battery_is_written_in_a_form_and_statements_without_an_id_get_one() -
         "calm": "I am calm.", "i_am_so_tense": "I am so tense: now.", "i_am_so_tense-2": "I am so tense: x",
     }  # fmt: skip
     assert check(source).built
-    now = edits.content_of(source).question(0)
+    now = edits.read_content(source).question(0)
     assert form_fields.question_changes(now, form_fields.show_question(now)) == ({}, {})
-    assert form_fields.parents_of(edits.content_of(source), 1)["calm"] == "I am calm."
-    assert form_fields.answers_of(edits.content_of(source), "calm") == ["no", "yes"]
+    assert form_fields.parents_of(edits.read_content(source), 1)["calm"] == "I am calm."
+    assert form_fields.answers_of(edits.read_content(source), "calm") == ["no", "yes"]
 
 
 def test_a_section_is_written_in_a_form() -> None:
-    section = form_fields.new_question(edits.content_of(EXAMPLE), "section")
+    section = form_fields.make_question(edits.read_content(EXAMPLE), "section")
     source = edits.move_question(edits.add_question(EXAMPLE, section), HOURS + 1, WHO)
     changes, _ = form_fields.question_changes(section, {"section": "More", "text": "One.\r\n\r\nTwo."})
     source = edits.set_question(source, WHO, changes)
-    assert edits.content_of(source).question(WHO) == {"section": "More", "text": "One.\n\nTwo.\n"}
+    assert edits.read_content(source).question(WHO) == {"section": "More", "text": "One.\n\nTwo.\n"}
     assert headings(source) == ["Ihre Arbeit", "", "Wie haben Sie sich gefühlt?", "Ihre Gewohnheiten"]
-    assert [text.name for text in draft_translations.missing(edits.content_of(source), "de")] == [
+    assert [text.name for text in draft_translations.list_missing_texts(edits.read_content(source), "de")] == [
         "sections.1.title", "sections.1.text",
     ]  # fmt: skip
 
 
 def test_one_statement_changes_one_line_and_its_new_id_is_followed() -> None:
-    question = edits.content_of(EXAMPLE).question(BATTERY)
+    question = edits.read_content(EXAMPLE).question(BATTERY)
     shown = form_fields.show_question(question)["statements"].replace("tense: I was tense.", "nervous: I was nervous.")
     changes, _ = form_fields.question_changes(question, {"statements": f"{shown}\nsad: I was sad."})
     lines = edits.set_question(EXAMPLE, BATTERY, changes).decode().splitlines()

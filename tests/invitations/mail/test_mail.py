@@ -22,16 +22,16 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-from candor_client.display import in_language
-from survey_app.accounts import secret_hash
+from candor_client.display import translate_survey
+from survey_app.accounts import hash_secret
 from survey_app.authoring import build
 from survey_app.cli import main
-from survey_app.invitations.mail.mailing import Plan, invitations, reminders
-from survey_app.invitations.mail.message import by_hand, letter
+from survey_app.invitations.mail.mailing import Plan, plan_invitations, plan_reminders
+from survey_app.invitations.mail.message import compose_invitation, compose_letter
 from survey_app.invitations.mail.recipients import ListError, Person
-from survey_app.invitations.mail.sent_log import SENDING, Kept, Sent
-from survey_app.invitations.mail.smtp import NotTaken, Post, PostError, Server
-from survey_app.store import Mark, State
+from survey_app.invitations.mail.sent_log import SENDING, SentLine, SentLog
+from survey_app.invitations.mail.smtp import MessageRefused, Server, SmtpConnection, SmtpError
+from survey_app.store import MarkOutcome, State
 from tests.browser import Site
 from tests.definitions import simple
 from tests.fixtures import TOKEN
@@ -97,11 +97,11 @@ def codes(desk: Desk) -> list[str]:
 
 def take(site: Site, code: str) -> None:
     """Somebody takes a ticket."""
-    published = site.store.newest("exam")
+    published = site.store.newest_version("exam")
     assert published is not None
-    found = site.installation.tickets.private(published.survey.digest)
+    found = site.installation.tickets.private_key(published.survey.digest)
     assert found is not None
-    assert site.installation.tickets.mark(found[0], secret_hash(code), b"x" * 32) is Mark.MADE
+    assert site.installation.tickets.mark(found[0], hash_secret(code), b"x" * 32) is MarkOutcome.FIRST_MESSAGE
 
 
 def test_invitations_go_out_once_and_reminders_to_who_has_no_ticket(desk: Desk, site: Site, box: Postbox) -> None:
@@ -110,15 +110,15 @@ def test_invitations_go_out_once_and_reminders_to_who_has_no_ticket(desk: Desk, 
     assert "4 would get an invitation" in dry.output and "nothing was sent; add --send" in dry.output
     assert "Subject: Invitation to a survey: Exam" in dry.output and "#code=…&sha256=" in dry.output
     assert box.arrived == [] and not (desk.folder / "people.exam.sent.csv").exists()
-    published = site.store.newest("exam")
-    assert published is not None and site.installation.tickets.count(published.survey.digest) == (0, 0)
+    published = site.store.newest_version("exam")
+    assert published is not None and site.installation.tickets.count_invitations(published.survey.digest) == (0, 0)
 
     done = desk.run("--send")
     assert done.exit_code == 0, done.output
     assert "4 messages sent" in done.output
     assert box.addresses == SENT_TO
     assert len(box.sessions) == 1, "one connection for all"
-    assert site.installation.tickets.count(published.survey.digest) == (4, 0)
+    assert site.installation.tickets.count_invitations(published.survey.digest) == (4, 0)
     for (address, message), row in zip(box.arrived, desk.kept(), strict=True):
         assert row["email"] == address
         assert message.get_content_type() == "text/plain" and not message.is_multipart()
@@ -264,9 +264,9 @@ def test_what_cannot_be_is_refused_before_a_code_is_made(desk: Desk, site: Site,
     assert "not encrypted" in refused("--server", "http://survey.example")
     desk.listed.write_text("name,email\nAda,ada\n")
     assert f"{desk.listed}: line 2: 'ada' is not an address" in refused()
-    published = site.store.newest("exam")
+    published = site.store.newest_version("exam")
     assert published is not None
-    assert site.installation.tickets.count(published.survey.digest) == (0, 0) and box.arrived == []
+    assert site.installation.tickets.count_invitations(published.survey.digest) == (0, 0) and box.arrived == []
     site.store.set_state(published, State.CLOSED)
     desk.write(*PEOPLE)
     assert "exam is closed" in refused() and "exam is closed" in refused("--remind")
@@ -291,7 +291,7 @@ def test_our_own_words_are_short_and_in_the_survey_s_language(language: str, hel
         from_="2999-01-01T00:00Z", definition=simple() | ({"language": language} if language != "en" else {})
     )
     for remind in (False, True):
-        message = letter(made, "a@b.example", remind=remind).to(
+        message = compose_letter(made, "a@b.example", remind=remind).compose_for(
             Person("Ada", "ada@example.org", "https://x.example/s/exam#code=y")
         )
         text = message.get_content().replace("\r\n", "\n")
@@ -302,10 +302,10 @@ def test_our_own_words_are_short_and_in_the_survey_s_language(language: str, hel
 def test_what_is_sent_by_hand_is_in_the_words_of_a_translation_and_of_tickets_only_where_there_are_any() -> None:
     example = (Path(__file__).parents[3] / "examples" / "wellbeing.yaml").read_bytes()
     survey = build(example).survey
-    text = by_hand(survey, "de", "https://x.example/s/w")
-    assert text.startswith("Guten Tag,\n\nSie sind eingeladen") and in_language(survey, "de").title in text
+    text = compose_invitation(survey, "de", "https://x.example/s/w")
+    assert text.startswith("Guten Tag,\n\nSie sind eingeladen") and translate_survey(survey, "de").title in text
     assert "\nhttps://x.example/s/w\n" in text and "Ticket" not in text and "{" not in text
-    assert "Ticket" in by_hand(invited_to(definition=simple() | {"language": "de"}), "de", "x")
+    assert "Ticket" in compose_invitation(invited_to(definition=simple() | {"language": "de"}), "de", "x")
 
 
 def test_encryption_is_real_and_a_wrong_password_is_told(desk: Desk, site: Site, box: Postbox, tmp_path: Path) -> None:
@@ -322,8 +322,8 @@ def test_encryption_is_real_and_a_wrong_password_is_told(desk: Desk, site: Site,
         password.write_text("wrong\n")
         desk.write(*PEOPLE, ("New", "new@example.org"))
         assert "does not let ada in" in desk.run(*words, SSL_CERT_FILE=str(authority)).output
-    published = site.store.newest("exam")
-    assert published is not None and site.installation.tickets.count(published.survey.digest) == (4, 0)
+    published = site.store.newest_version("exam")
+    assert published is not None and site.installation.tickets.count_invitations(published.survey.digest) == (4, 0)
 
 
 def certificate(folder: Path) -> tuple[ssl.SSLContext, Path]:
@@ -346,25 +346,25 @@ def certificate(folder: Path) -> tuple[ssl.SSLContext, Path]:
 
 def test_the_table_survives_a_spreadsheet_and_says_what_is_wrong_with_it(tmp_path: Path) -> None:
     path = tmp_path / "people.exam.sent.csv"
-    kept = Kept(path)
+    kept = SentLog(path)
     lines = [
-        Sent(Person("=1+1", "ada@example.org", "https://x/s/exam#code=a")),
-        Sent(Person('B "b", c', "+bob@example.org")),
+        SentLine(Person("=1+1", "ada@example.org", "https://x/s/exam#code=a")),
+        SentLine(Person('B "b", c', "+bob@example.org")),
     ]
     kept.write(lines)
     kept.mark(lines[1], "invited", SENDING)
     kept.mark(lines[0], "invited", "2026-11-17T19:31:00Z")
     kept.mark(lines[0], "reminded", "2026-11-19T19:31:00Z")
-    again = Kept(path)
+    again = SentLog(path)
     assert [*again.lines.values()] == lines and lines[0].last == datetime(2026, 11, 19, 19, 31, tzinfo=UTC)
-    assert lines[1].unsure and lines[1].last is None
+    assert lines[1].is_unsure and lines[1].last is None
     assert b"\n=" not in path.read_bytes()
     path.write_text(path.read_text().replace("2026-11-17T", "17.11.2026 "))
     with pytest.raises(ListError, match=r"line 2: .* is no moment"):
-        Kept(path)
+        SentLog(path)
     path.write_text("name,email\n")
     with pytest.raises(ListError, match="does not begin with"):
-        Kept(path)
+        SentLog(path)
 
 
 def test_who_gets_what() -> None:
@@ -372,19 +372,20 @@ def test_who_gets_what() -> None:
     lately = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     states = [("", ""), (SENDING, ""), (ago, ""), (ago, SENDING), (ago, lately), (ago, ago)]
     lines = [
-        Sent(Person("", f"{n}@example.org", f"https://x/s/exam#code=c{n}"), *state) for n, state in enumerate(states)
+        SentLine(Person("", f"{n}@example.org", f"https://x/s/exam#code=c{n}"), *state)
+        for n, state in enumerate(states)
     ]
-    absent = {secret_hash(f"c{n}").hex() for n in range(5)}
+    absent = {hash_secret(f"c{n}").hex() for n in range(5)}
 
     def sizes(plan: Plan) -> tuple[list[int], list[int], int, int, int, int]:
-        of, unsure = ([lines.index(line) for line in found] for found in (plan.now, plan.unsure))
-        return of, unsure, plan.have_it, plan.taken, plan.too_soon, plan.never
+        of, unsure = ([lines.index(line) for line in found] for found in (plan.recipients, plan.unsure))
+        return of, unsure, plan.already_sent, plan.taken, plan.too_soon, plan.never
 
-    assert sizes(invitations(lines, again=False)) == ([0], [1], 4, 0, 0, 0)
-    assert sizes(invitations(lines, again=True)) == ([0, 1], [], 4, 0, 0, 0)
+    assert sizes(plan_invitations(lines, again=False)) == ([0], [1], 4, 0, 0, 0)
+    assert sizes(plan_invitations(lines, again=True)) == ([0, 1], [], 4, 0, 0, 0)
     two = timedelta(days=2)
-    assert sizes(reminders(lines, absent, two, again=False)) == ([2], [1, 3], 0, 1, 1, 1)
-    assert sizes(reminders(lines, absent, two, again=True)) == ([1, 2, 3], [], 0, 1, 1, 1)
+    assert sizes(plan_reminders(lines, absent, two, again=False)) == ([2], [1, 3], 0, 1, 1, 1)
+    assert sizes(plan_reminders(lines, absent, two, again=True)) == ([1, 2, 3], [], 0, 1, 1, 1)
 
 
 def test_two_rounds_of_one_list_do_not_run_at_once(desk: Desk, box: Postbox) -> None:
@@ -401,15 +402,15 @@ def test_two_rounds_of_one_list_do_not_run_at_once(desk: Desk, box: Postbox) -> 
 
 
 def test_a_sender_that_is_refused_ends_the_round_and_an_old_server_takes_no_such_address(box: Postbox) -> None:
-    made = letter(invited_to(), "a@b.example", remind=False)
+    made = compose_letter(invited_to(), "a@b.example", remind=False)
     with serving(box) as smtp:
         host, _, port = smtp.partition(":")
-        post = Post(Server(host, int(port), "none"), "a@b.example")
+        post = SmtpConnection(Server(host, int(port), "none"), "a@b.example")
         box.unwanted.add("a@b.example")
-        with pytest.raises(PostError, match="takes nothing from"):
-            post.deliver(made.to(Person("", "a@b.example", "x")), "a@b.example", lambda: None)
+        with pytest.raises(SmtpError, match="takes nothing from"):
+            post.deliver(made.compose_for(Person("", "a@b.example", "x")), "a@b.example", lambda: None)
         connected = post.connect()
         del connected.esmtp_features["smtputf8"]
-        with pytest.raises(NotTaken, match="beyond ASCII"):
-            post.deliver(made.to(Person("", "ä@b.example", "x")), "ä@b.example", lambda: None)
+        with pytest.raises(MessageRefused, match="beyond ASCII"):
+            post.deliver(made.compose_for(Person("", "ä@b.example", "x")), "ä@b.example", lambda: None)
         post.close()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from survey_app.invitations.mail.recipients import ListError, Person, plain, read
+from survey_app.invitations.mail.recipients import ListError, Person, normalize_address, read_recipients
 
 
 def test_a_list_is_read_however_a_spreadsheet_writes_it() -> None:
@@ -12,13 +12,13 @@ def test_a_list_is_read_however_a_spreadsheet_writes_it() -> None:
         "\ufeffEmail; Name ;age\r\nada@example.org;Ada Łovelace;36\r\nbob@MÜNCHEN.example;;\r\n;;\r\n",
         'name\temail\n"Ada Łovelace"\tada@example.org\n\tbob@münchen.example\n',
     ):
-        assert read(text.encode()).everybody == people
+        assert read_recipients(text.encode()).people == people
 
 
 def test_an_address_that_stands_twice_gets_one_message_and_is_told() -> None:
-    found = read(b"name,email\nAda,ada@example.org\nBob,bob@example.org\nAda L,Ada@Example.org\n")
-    assert [person.name for person in found.everybody] == ["Ada", "Bob"]
-    assert found.left_out == ["line 4: Ada@Example.org stands on line 2 already, and gets one message"]
+    found = read_recipients(b"name,email\nAda,ada@example.org\nBob,bob@example.org\nAda L,Ada@Example.org\n")
+    assert [person.name for person in found.people] == ["Ada", "Bob"]
+    assert found.duplicates == ["line 4: Ada@Example.org stands on line 2 already, and gets one message"]
 
 
 @pytest.mark.parametrize(
@@ -38,12 +38,12 @@ def test_an_address_that_stands_twice_gets_one_message_and_is_told() -> None:
 )
 def test_what_is_wrong_with_a_list_is_told_with_its_line(text: bytes, said: str) -> None:
     with pytest.raises(ListError, match=said.replace("(", r"\(")):
-        read(text)
+        read_recipients(text)
 
 
 def test_all_faults_are_told_at_once() -> None:
     with pytest.raises(ListError) as error:
-        read(b"name,email\nAda,ada@\nBob,bob@example.org\nEve,@example.org\n")
+        read_recipients(b"name,email\nAda,ada@\nBob,bob@example.org\nEve,@example.org\n")
     assert [line.partition(":")[0] for line in str(error.value).splitlines()] == ["line 2", "line 4"]
 
 
@@ -54,10 +54,10 @@ def test_all_faults_are_told_at_once() -> None:
 )  # fmt: skip
 def test_what_is_no_address_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
-        plain(text)
+        normalize_address(text)
 
 
 def test_addresses_of_the_world_are_taken() -> None:
     for text in ("ada+exam@example.org", "jürgen@example.org", "o'neil@a-b.example", "x@localhost"):
-        assert plain(text) == text
-    assert plain("用户@例子.example") == "用户@xn--fsqu00a.example"
+        assert normalize_address(text) == text
+    assert normalize_address("用户@例子.example") == "用户@xn--fsqu00a.example"

@@ -15,20 +15,20 @@ from playwright.sync_api import Browser
 
 from candor_client import canonical
 from candor_client.definition import Survey
-from candor_client.report import from_text, unpack
+from candor_client.report import from_base64url, unpack
 from candor_client.ticket import MODULUS_BYTES, PREFIX_BYTES, Tickets, ticket_id
 from survey_app.authoring import build, build_file
 from survey_app.authoring.terms import Terms
-from survey_app.channels.posterior import total
+from survey_app.channels.posterior import total_epsilon
 from survey_app.languages import Words
-from survey_app.languages.markup import Code, Paragraph, Table, html, markdown
-from survey_app.plan.dossier import dossier
+from survey_app.languages.markup import Code, Paragraph, Table, render_html, render_markdown
+from survey_app.plan.dossier import build_dossier
 from survey_app.plan.dossier.subject import Subject
-from survey_app.plan.dossier.transmission import example
-from survey_app.plan.forecast import forecasts
+from survey_app.plan.dossier.transmission import make_example
+from survey_app.plan.forecast import forecast_survey
 from survey_app.plan.study_plan import plan_groups
 from survey_app.plan.target import Settings
-from survey_app.results.codebook import codebook
+from survey_app.results.codebook import make_codebook
 from tests.browser import LOOKS, overflows, violations, visit, wear
 from tests.definitions import COIN, define, field, survey, yes_no
 from tests.results.figure_kinds import FIELDS, made_of
@@ -53,7 +53,7 @@ def about(parsed: Survey) -> Subject:
 
 
 def tables(parsed: Survey, **terms: Any) -> Iterator[Table]:
-    return (block for block in dossier(Subject((parsed,), Terms(**terms)), 2000) if isinstance(block, Table))
+    return (block for block in build_dossier(Subject((parsed,), Terms(**terms)), 2000) if isinstance(block, Table))
 
 
 def rows(parsed: Survey, head: str, **terms: Any) -> list[list[str]]:
@@ -65,12 +65,12 @@ def rows(parsed: Survey, head: str, **terms: Any) -> list[list[str]]:
 @pytest.mark.parametrize("name", SURVEYS)
 def test_the_example_is_shown_byte_for_byte_and_a_device_could_have_sent_it(name: str) -> None:
     parsed = SURVEYS[name]
-    blocks = dossier(about(parsed), 2000)
+    blocks = build_dossier(about(parsed), 2000)
     (body,) = (block.text for block in blocks if isinstance(block, Code) and block.text.startswith('{"survey"'))
     report = json.loads(body)
     assert report["survey"] == parsed.digest
-    assert body.encode() == example(about(parsed))[1].to_json()
-    parts = unpack(parsed, from_text(report["bits"]))
+    assert body.encode() == make_example(about(parsed))[1].to_json()
+    parts = unpack(parsed, from_base64url(report["bits"]))
     shown = next(
         block.rows
         for block in blocks
@@ -84,27 +84,27 @@ def test_the_example_is_shown_byte_for_byte_and_a_device_could_have_sent_it(name
 def test_every_kind_of_question_has_an_example(name: str) -> None:
     for ask in (False, True):
         parsed = made_of([name, "coin"], ask=ask)
-        unpack(parsed, example(about(parsed))[1].bits)
+        unpack(parsed, make_example(about(parsed))[1].bits)
 
 
 def test_it_comes_out_the_same_each_time_and_differs_from_survey_to_survey() -> None:
     parsed = everything(True)
-    assert markdown(dossier(about(parsed), 500)) == markdown(dossier(about(parsed), 500))
+    assert render_markdown(build_dossier(about(parsed), 500)) == render_markdown(build_dossier(about(parsed), 500))
     other = survey(json.loads(parsed.source) | {"title": "Another"})
-    assert example(about(other))[1].id != example(about(parsed))[1].id
+    assert make_example(about(other))[1].id != make_example(about(parsed))[1].id
 
 
 def test_the_definition_can_be_taken_out_and_has_the_digest() -> None:
     for parsed in (everything(False), survey(define([yes_no("a") | {"text": "<b>&\u2029"}], [field(COIN, "a")]))):
-        page = html(parsed.title, dossier(about(parsed), 100))
+        page = render_html(parsed.title, build_dossier(about(parsed), 100))
         codes = [unescape(code) for code in re.findall(r"<pre><code>(.*?)</code></pre>", page, re.DOTALL)]
         assert hashlib.sha256(codes[-1].encode()).hexdigest() == parsed.digest
         assert f"sha256 {parsed.digest}" in codes
 
 
 def test_epsilon_is_told_as_odds() -> None:
-    text = markdown(dossier(Subject((CAMPUS.survey,), CAMPUS.terms), 3000))
-    assert total(CAMPUS.survey) <= 2
+    text = render_markdown(build_dossier(Subject((CAMPUS.survey,), CAMPUS.terms), 3000))
+    assert total_epsilon(CAMPUS.survey) <= 2
     assert "ε = 2: it multiplies the odds of any suspicion about them by at most 7.39," in text
     assert rows(CAMPUS.survey, "somebody thought the chance was") == [
         ["1 in 100", "7 in 100"],
@@ -113,20 +113,20 @@ def test_epsilon_is_told_as_odds() -> None:
     ]
     assert "this survey asks for more" not in text
     weak = survey(define([yes_no("a")], [field({"kind": "flip", "one": str(2**64 - 2**50), "zero": str(2**50)}, "a")]))
-    assert "this survey asks for more" in markdown(dossier(about(weak), 100))
+    assert "this survey asks for more" in render_markdown(build_dossier(about(weak), 100))
 
 
 def test_the_precision_is_that_of_the_plan() -> None:
-    lines = forecasts(CAMPUS.survey, Settings(respondents=2000, margin=0.05))
+    lines = forecast_survey(CAMPUS.survey, Settings(respondents=2000, margin=0.05))
     shown = rows(CAMPUS.survey, "question")
     assert [row[:2] for row in shown] == [[line.id, line.assumption] for line in lines]
     assert all(row[2].startswith(line.margin_text()) for row, line in zip(shown, lines, strict=True))
-    few = markdown(dossier(about(CAMPUS.survey), 20))
+    few = render_markdown(build_dossier(about(CAMPUS.survey), 20))
     assert "(says nothing)" in few.replace("\\", "") and "cannot answer the question" in few
 
 
 def test_it_says_what_respondents_are_told() -> None:
-    page = parse(html("t", dossier(Subject((CAMPUS.survey,), CAMPUS.terms), 1000))).text
+    page = parse(render_html("t", build_dossier(Subject((CAMPUS.survey,), CAMPUS.terms), 1000))).text
     words = Words("en")
     for key, text in words.section("privacy").items():
         if key.startswith(("unprotected_", "unstored_")) and not key.endswith(("heading", "invitation")):
@@ -141,7 +141,9 @@ def test_it_says_what_respondents_are_told() -> None:
 def test_the_file_can_be_read_by_everybody_on_any_screen(name: str, browser: Browser, tmp_path: Path) -> None:
     parsed = everything(True)
     file = tmp_path / f"{name}.html"
-    file.write_text(html(parsed.title, codebook(parsed) if name == "codebook" else dossier(about(parsed), 2000)))
+    file.write_text(
+        render_html(parsed.title, make_codebook(parsed) if name == "codebook" else build_dossier(about(parsed), 2000))
+    )
     with visit(browser) as device:
         device.page.goto(file.as_uri())
         for look in LOOKS:
@@ -156,12 +158,12 @@ def test_invitations_are_told_where_there_are_some() -> None:
     plain = survey(define([yes_no("a")], [field(COIN, "a")]))
     invited = replace(plain, tickets=Tickets(3, "https://council.example.org", datetime(2027, 1, 31, tzinfo=UTC)))
     words = Words("en")
-    page = markdown(dossier(about(invited), 100))
+    page = render_markdown(build_dossier(about(invited), 100))
     for key in ("unstored_invitation", "tickets", "tickets_times", "tickets_key"):
         assert words(f"privacy.{key}") in page
     assert "tickets until 2027-01-31 00:00 UTC" in page and "https://council.example.org gives out the tickets" in page
     assert "| Who may answer | people with an invitation, once each |" in page
-    alone = markdown(dossier(about(plain), 100))
+    alone = render_markdown(build_dossier(about(plain), 100))
     assert "| Who may answer | anybody with the link |" in alone and words("privacy.tickets") not in alone
 
 
@@ -169,18 +171,20 @@ def test_the_whole_request_of_somebody_invited_has_a_ticket_in_it() -> None:
     plain = survey(define([yes_no("a")], [field(COIN, "a")]))
     subject = about(replace(plain, tickets=Tickets(3)))
     (body,) = (
-        block.text for block in dossier(subject, 100) if isinstance(block, Code) and block.text.startswith('{"survey"')
+        block.text
+        for block in build_dossier(subject, 100)
+        if isinstance(block, Code) and block.text.startswith('{"survey"')
     )
     sent = json.loads(body)
-    prefix, signature = (from_text(sent["ticket"][name]) for name in ("prefix", "signature"))
+    prefix, signature = (from_base64url(sent["ticket"][name]) for name in ("prefix", "signature"))
     assert (len(prefix), len(signature)) == (PREFIX_BYTES, MODULUS_BYTES)
-    assert from_text(sent["id"]) == ticket_id(prefix)
-    assert f"{len(body)} bytes, with nothing else in it" in markdown(dossier(subject, 100))
+    assert from_base64url(sent["id"]) == ticket_id(prefix)
+    assert f"{len(body)} bytes, with nothing else in it" in render_markdown(build_dossier(subject, 100))
 
 
 def test_no_digest_is_quoted_before_the_key_for_tickets_is_made() -> None:
-    subject = Subject.of_file(HARASSMENT)
-    page = markdown(dossier(subject, 5000))
+    subject = Subject.from_file(HARASSMENT)
+    page = render_markdown(build_dossier(subject, 5000))
     assert not any(one.digest in page for one in HARASSMENT.surveys)
     assert "| Digests of their definitions | made at publishing |" in page
     assert "There is no digest yet." in page and "still without its key" in page
@@ -188,17 +192,17 @@ def test_no_digest_is_quoted_before_the_key_for_tickets_is_made() -> None:
 
 
 def test_a_study_is_one_document_with_every_group_in_it() -> None:
-    subject = Subject.of_file(STUDY)
-    page = markdown(dossier(subject, 2000))
+    subject = Subject.from_file(STUDY)
+    page = render_markdown(build_dossier(subject, 2000))
     assert all(one.digest in page for one in STUDY.surveys)
     plan = plan_groups(STUDY, Settings(respondents=2000, margin=0.05), 1000)
     assert plan and plan.margins
     for group in plan.groups:
         assert group.size and group.weight
         assert f"| {group.group} | {group.size:,} | {100 * group.weight:.3g}% | {group.respondents:,} |" in page
-    lines = forecasts(STUDY.survey, Settings(respondents=2000, margin=0.05))
+    lines = forecast_survey(STUDY.survey, Settings(respondents=2000, margin=0.05))
     (shown,) = (
-        table.rows for table in dossier(subject, 2000) if isinstance(table, Table) and table.head[0] == "margins"
+        table.rows for table in build_dossier(subject, 2000) if isinstance(table, Table) and table.head[0] == "margins"
     )
     for i, (row, line) in enumerate(zip(shown, lines, strict=True)):
         margins = [plan.margins[i], *(group.margins[i] for group in plan.groups)]
@@ -208,7 +212,7 @@ def test_a_study_is_one_document_with_every_group_in_it() -> None:
 def test_the_definition_of_every_group_follows_from_the_one_that_is_shown() -> None:
     (source,) = (
         block.text
-        for block in dossier(Subject.of_file(STUDY), 2000)
+        for block in build_dossier(Subject.from_file(STUDY), 2000)
         if isinstance(block, Code) and block.text.startswith('{"') and '"questions"' in block.text
     )
     for one in STUDY.surveys:
@@ -218,15 +222,17 @@ def test_the_definition_of_every_group_follows_from_the_one_that_is_shown() -> N
 
 def test_a_study_without_sizes_has_no_total_and_says_so() -> None:
     bare = build(STUDY_FILE.replace(b", size: 900", b"").replace(b", size: 400", b""))
-    page = markdown(dossier(Subject.of_file(bare), 300))
+    page = render_markdown(build_dossier(Subject.from_file(bare), 300))
     assert "| North | not known | no total | 150 |" in page and "there is no total" in page
-    assert Subject.of_file(bare).expected == 1000 and Subject.of_file(STUDY).expected == 1300
+    assert (
+        Subject.from_file(bare).expected_respondents == 1000 and Subject.from_file(STUDY).expected_respondents == 1300
+    )
 
 
 def test_groups_are_named() -> None:
     parsed = survey(define([yes_no("a")], [field(COIN, "a")], slug="exam-north", study="exam", group="North"))
-    for blocks in (dossier(about(parsed), 100), codebook(parsed)):
-        assert "| Study, group | exam, North |" in markdown(blocks)
+    for blocks in (build_dossier(about(parsed), 100), make_codebook(parsed)):
+        assert "| Study, group | exam, North |" in render_markdown(blocks)
 
 
 def test_terms_and_what_is_missing_are_told() -> None:
@@ -237,13 +243,13 @@ def test_terms_and_what_is_missing_are_told() -> None:
         ["max reports", "900"],
         ["results", "public"],
     ]
-    text = markdown(dossier(about(plain), 100))
+    text = render_markdown(build_dossier(about(plain), 100))
     assert "No consent text is written yet" in text and "| Contact | not decided yet |" in text
 
 
 def test_a_board_reads_sections_every_language_and_what_people_are_shown_at_the_end() -> None:
     parsed = build_file(Path(__file__).parents[3] / "examples" / "wellbeing.yaml").survey
-    text = markdown(dossier(about(parsed), 2000))
+    text = render_markdown(build_dossier(about(parsed), 2000))
     order = ["### Your work", "### How did you feel?", "in an order that each device draws", "in de too", "counselling"]
     order += ["They are shown WB-2026, the same for everybody", "## In de", "Wurden Sie bei der Arbeit schikaniert?"]
     assert all(words in text for words in order)

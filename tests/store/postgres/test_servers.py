@@ -13,7 +13,7 @@ import pytest
 
 from candor_client import Report, randomize
 from survey_app.authoring.terms import Terms
-from survey_app.store import STEP, Outcome, Published, State, Submission, Unavailable, open_store
+from survey_app.store import STEP, Outcome, PublishedSurvey, State, Submission, Unavailable, open_store
 from survey_app.store.postgres import PostgresStore, database
 from tests.definitions import survey, worked
 from tests.fixtures import SAID, add, begin, check_store, submission
@@ -35,7 +35,7 @@ def test_each_server_counts_in_a_shard_of_its_own_and_closing_counts_together(pl
     published = begin(stores[0])
     for count, store in zip((39, 15, 5), stores, strict=True):
         store.write([submission(published) for _ in range(count)].copy)
-    assert stores[0]._all("select shard, total, shown from tallies order by shard") == [
+    assert stores[0]._fetch_all("select shard, total, shown from tallies order by shard") == [
         (0, 39, 0),
         (1, 15, 0),
         (2, 5, 0),
@@ -44,7 +44,7 @@ def test_each_server_counts_in_a_shard_of_its_own_and_closing_counts_together(pl
     assert [store.snapshot(published).reports for store in stores] == [20] * 3
     stores[2].set_state(published, State.CLOSED)
     assert [store.snapshot(published).reports for store in stores] == [84] * 3
-    assert stores[0]._all("select shard, total, shown from tallies") == [(0, 84, 84)]
+    assert stores[0]._fetch_all("select shard, total, shown from tallies") == [(0, 84, 84)]
     assert check_store(stores[0], published) == 84
     for store in stores:
         store.close()
@@ -68,7 +68,7 @@ def test_more_servers_than_shards_share_them(place: PostgresPlace, monkeypatch: 
     published = begin(stores[0])
     at_once(lambda store: [store.write([submission(published)].copy) for _ in range(15)], stores)
     assert check_store(stores[0], published) == 60
-    assert stores[0]._one("select count(*) from tallies")[0] <= 2
+    assert stores[0]._fetch_one("select count(*) from tallies")[0] <= 2
     for store in stores:
         store.close()
 
@@ -104,7 +104,7 @@ def test_a_quota_is_exact_over_servers(place: PostgresPlace) -> None:
     at_once(send, stores)
     assert sorted(set(outcomes)) == [Outcome.STORED, Outcome.FULL] and outcomes.count(Outcome.STORED) == 50
     assert check_store(stores[1], published) == 50
-    closed = stores[2].newest("few")
+    closed = stores[2].newest_version("few")
     assert closed is not None and (closed.state, closed.full) == (State.CLOSED, True)
     for store in stores:
         store.close()
@@ -150,7 +150,7 @@ def test_a_store_comes_back_after_the_database_was_restarted(own: Postgres) -> N
     assert check_store(store, published) == 2
     own.kill()
     own.start()
-    assert store.newest("exam") is not None, "reading finds new connections, too"
+    assert store.newest_version("exam") is not None, "reading finds new connections, too"
     assert store.write([submission(published)].copy) == [Outcome.STORED], "nobody notices a restart while all is quiet"
     store.close()
 
@@ -158,7 +158,7 @@ def test_a_store_comes_back_after_the_database_was_restarted(own: Postgres) -> N
 class Load:
     """Senders to several servers, and somebody who polls the results."""
 
-    def __init__(self, servers: list[Server], published: Published) -> None:
+    def __init__(self, servers: list[Server], published: PublishedSurvey) -> None:
         self.servers, self.published = servers, published
         self.acknowledged: list[Report] = []
         self.begun, self.seen = 0, {0}

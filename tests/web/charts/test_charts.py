@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from playwright.sync_api import Browser
 
-from survey_app.languages.number_format import number_format, precision
+from survey_app.languages.number_format import choose_decimals, make_format
 from survey_app.web.charts import STYLE, Row, Words, distribution, intervals, strip, strip_axis
-from survey_app.web.charts.axes import linear, tick_format
+from survey_app.web.charts.axes import linear_scale, tick_format
 from survey_app.web.charts.chart_style import DARK, LIGHT, SERIES_DARK, SERIES_LIGHT, contrast
-from survey_app.web.charts.svg import clean, number, width_of, wrap
+from survey_app.web.charts.svg import clean_text, format_coordinate, width_of, wrap_text
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = [
@@ -115,7 +115,7 @@ def test_whatever_an_author_writes_stays_text(words: str, alone: bool) -> None:
         svg.encode()
         root = parse(svg)
         assert not {"script", "img", "image", "foreignObject"} & {one.tag.removeprefix(SVG) for one in root.iter()}
-        assert titles(root)[0].strip() == clean(words)
+        assert titles(root)[0].strip() == clean_text(words)
 
 
 def test_labels_that_do_not_fit_are_cut_with_the_whole_text_in_the_title() -> None:
@@ -134,7 +134,7 @@ def test_marks_stand_where_their_numbers_are(values: list[tuple[float, float, fl
     root = parse(intervals(rows, title="t"))
     points = places(root, "circle", "point", "cx")[: len(rows)]
     starts, ends = places(root, "line", "interval", "x1"), places(root, "line", "interval", "x2")
-    axis = linear(0, 1, 8, 332)
+    axis = linear_scale(0, 1, 8, 332)
     for place, row in enumerate(rows):
         assert points[place] == pytest.approx(axis(row.value), abs=0.051)
         assert starts[place] == pytest.approx(axis(row.low), abs=0.051)
@@ -203,7 +203,7 @@ def test_a_thousand_rows_have_a_short_description() -> None:
 @given(st.floats(-1e9, 1e9), st.floats(1e-6, 1e9))
 def test_linear_ticks_are_round_and_few_and_hold_the_range(low: float, width: float) -> None:
     width = max(width, 1e-5 * abs(low))
-    scale = linear(low, low + width, 0, 100)
+    scale = linear_scale(low, low + width, 0, 100)
     assert 2 <= len(scale.ticks) <= 8
     assert scale.low <= low + 1e-6 * width and scale.high >= low + width * (1 - 1e-6)
     step = scale.ticks[1] - scale.ticks[0]
@@ -211,19 +211,19 @@ def test_linear_ticks_are_round_and_few_and_hold_the_range(low: float, width: fl
 
 
 def test_numbers_are_written_as_people_write_them() -> None:
-    assert [number_format(1, True)(x) for x in (0.1234, -0.00001, 1)] == ["12.3%", "0.0%", "100.0%"]
-    assert number_format(0, False, "€")(-12345.6) == "−12,346 €"
-    assert [tick_format(linear(0, 0.25, 0, 1), True)(x) for x in (0.05, 0.1)] == ["5%", "10%"]
-    assert [precision([width], True) for width in (0.5, 0.1, 0.01, 0.0)] == [0, 1, 2, 0]
-    assert [number(x) for x in (-0.04, 1.0, -2.25, 3.14)] == ["0", "1", "-2.2", "3.1"]
+    assert [make_format(1, True)(x) for x in (0.1234, -0.00001, 1)] == ["12.3%", "0.0%", "100.0%"]
+    assert make_format(0, False, "€")(-12345.6) == "−12,346 €"
+    assert [tick_format(linear_scale(0, 0.25, 0, 1), True)(x) for x in (0.05, 0.1)] == ["5%", "10%"]
+    assert [choose_decimals([width], True) for width in (0.5, 0.1, 0.01, 0.0)] == [0, 1, 2, 0]
+    assert [format_coordinate(x) for x in (-0.04, 1.0, -2.25, 3.14)] == ["0", "1", "-2.2", "3.1"]
 
 
 @given(st.text(max_size=200), st.floats(30, 400), st.integers(1, 4))
 def test_wrapped_lines_fit_and_lose_nothing_silently(words: str, width: float, most: int) -> None:
-    found = wrap(words, width, most)
+    found = wrap_text(words, width, most)
     assert 1 <= len(found) <= most
     assert all(width_of(line) <= width or len(line) <= 2 for line in found)
-    if "".join(found).replace(" ", "") != clean(words).replace(" ", ""):
+    if "".join(found).replace(" ", "") != clean_text(words).replace(" ", ""):
         assert found[-1].endswith("…")
 
 

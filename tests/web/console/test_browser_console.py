@@ -6,7 +6,7 @@ import threading
 import pytest
 from playwright.sync_api import Browser, expect
 
-from survey_app.assure.simulation.demo_survey import respondents, sample
+from survey_app.assure.simulation.demo_survey import example_path, simulate_submissions
 from tests.browser import (
     CAMPUS,
     COLOURS,
@@ -57,7 +57,7 @@ def test_a_survey_of_all_types_is_written_and_published_in_a_browser(site: Site,
         page.wait_for_selector("h1:has-text('All types')")
         page.get_by_role("button", name="Publish").click()
         page.wait_for_url("**/console/all-types")
-        published = site.store.newest("all-types")
+        published = site.store.newest_version("all-types")
         assert published is not None
         assert [one.type for one in published.survey.questions] == ["choice", "yes_no", "scale", "multiple", "number"]
         box = page.locator("svg.qr").bounding_box()
@@ -322,12 +322,12 @@ def test_everything_works_without_scripts(site: Site, browser: Browser) -> None:
         page.get_by_role("button", name="Publish").click()
         page.wait_for_url(re.compile("/console/campus-[0-9a-f]{6}$"))
         slug = page.url.rpartition("/")[2]
-        assert site.store.newest(slug) is not None
+        assert site.store.newest_version(slug) is not None
         page.get_by_role("link", name="Delete…").click()
         page.fill("#typed", slug)
         page.get_by_role("button", name="Delete it for good").click()
         page.wait_for_url("**/console")
-        assert site.store.newest(slug) is None
+        assert site.store.newest_version(slug) is None
 
 
 OF_THE_SURVEYS = ["/login", "/account", "/console", "/console?tour=1", "/console/campus", "/console/campus/close", "/console/campus/delete", "/console/nothing"]  # fmt: skip
@@ -368,8 +368,8 @@ def test_every_page_can_be_used_by_everybody(site: Site, browser: Browser, part:
 
 
 def test_counts_move_in_their_steps_without_a_reload(site: Site, browser: Browser) -> None:
-    published = site.add(sample("campus.yaml"))
-    (people,) = respondents(published, 45)
+    published = site.add(example_path("campus.yaml"))
+    (people,) = simulate_submissions(published, 45)
     with visit(browser, **PHONE) as device:
         device.page.clock.install()
         enter(device, site)

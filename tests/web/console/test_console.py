@@ -60,7 +60,7 @@ def test_the_sample_is_published_beside_the_survey_of_the_demo(store: Store, ada
         assert "This will be a new version" not in ada.get(f"/console/drafts/{key}/publish").text
         publish(ada, key, advised="yes")
     assert len(store.surveys()) == 3
-    assert store.newest(shown.survey.slug) == shown
+    assert store.newest_version(shown.survey.slug) == shown
 
 
 # the whole life
@@ -107,7 +107,7 @@ def test_a_survey_of_all_types_from_nothing_to_its_end(app: Flask, store: Store,
     done = publish(ada, key, advised="yes", state="later")
     assert done.headers["Location"] == "/console/exam"
     assert ada.get(f"/console/drafts/{key}").status_code == 404
-    published = store.newest("exam")
+    published = store.newest_version("exam")
     assert published is not None
     assert [question.type for question in published.survey.questions] == [*questions, "choice"]
     assert (published.state, published.terms.public, published.terms.max_reports) == (State.READY, True, 500)
@@ -150,16 +150,16 @@ def test_a_survey_of_all_types_from_nothing_to_its_end(app: Flask, store: Store,
     assert kept(ada, again) == source
     wrong = post(ada, "/console/exam/delete", typed="exams")
     assert wrong.status_code == 400
-    assert store.newest("exam") is not None
+    assert store.newest_version("exam") is not None
     assert post(ada, "/console/exam/delete", typed="exam").headers["Location"] == "/console"
-    assert store.newest("exam") is None
+    assert store.newest_version("exam") is None
     assert "deleted, with all versions and reports" in ada.get("/console").text
     assert ada.get("/console/exam").status_code == 404
 
 
 def test_a_new_version_takes_the_place_of_the_old_one(store: Store, ada: FlaskClient) -> None:
     publish(ada, draft(ada, EXAM))
-    first = store.newest("exam")
+    first = store.newest_version("exam")
     key = key_of(post(ada, "/console/exam/edit"))
     same = publish(ada, key)
     assert same.status_code == 409
@@ -170,7 +170,7 @@ def test_a_new_version_takes_the_place_of_the_old_one(store: Store, ada: FlaskCl
     assert "new version of" in ada.get(f"/console/drafts/{key}/publish").text
     publish(ada, key, state="later")
     assert "A newer version waits" in ada.get("/console/exam").text
-    second = store.newest("exam")
+    second = store.newest_version("exam")
     assert first is not None
     assert second is not None
     post(ada, "/console/exam/open", digest=second.survey.digest)
@@ -187,7 +187,7 @@ def test_what_is_published_is_what_was_shown(store: Store, ada: FlaskClient) -> 
     answer = post(ada, f"/console/drafts/{key}/publish", digest=shown[1])
     assert answer.status_code == 409
     assert "changed meanwhile" in answer.text
-    assert store.newest("exam") is None
+    assert store.newest_version("exam") is None
 
 
 @pytest.mark.parametrize("slug", ["js", "drafts", "new", "console"])
@@ -221,7 +221,7 @@ def test_nothing_of_another_account_is_seen_or_changed(
     assert draft(ada, EXAM) == 1
     publish(ada, draft(ada, EXAM))
     mine, hers = (named(store, name).key for name in ("ada", "eve"))
-    before = (store.newest("exam"), store.drafts(mine), store.events(mine))
+    before = (store.newest_version("exam"), store.drafts(mine), store.events(mine))
     assert len(routes(app, "GET")) >= 12
     assert len(routes(app, "POST")) >= 9
     for path in routes(app, "GET"):
@@ -233,7 +233,7 @@ def test_nothing_of_another_account_is_seen_or_changed(
         answer = post(eve, path, typed="exam", count="3", do="delete:0", source="x: y")
         assert answer.status_code == (404 if "/drafts/" in path else 403), path
     assert "exam" not in eve.get("/console").text.lower()
-    assert (store.newest("exam"), store.drafts(mine), store.events(mine)) == before
+    assert (store.newest_version("exam"), store.drafts(mine), store.events(mine)) == before
     assert store.events(hers) == []
 
 
@@ -244,7 +244,7 @@ def test_a_slug_of_another_account_is_not_taken_over(store: Store, ada: FlaskCli
     answer = publish(eve, key)
     assert answer.status_code == 409
     assert "belongs to somebody else" in answer.text
-    newest = store.newest("exam")
+    newest = store.newest_version("exam")
     assert newest is not None
     assert newest.owner == named(store, "ada").key
     assert eve.get(f"/console/drafts/{key}").status_code == 200
@@ -254,12 +254,12 @@ def test_without_the_csrf_token_nothing_is_changed(app: Flask, store: Store, ada
     draft(ada, EXAM)
     publish(ada, draft(ada, EXAM))
     mine = named(store, "ada").key
-    before = (store.newest("exam"), store.drafts(mine), store.events(mine))
+    before = (store.newest_version("exam"), store.drafts(mine), store.events(mine))
     for path in ("/console", *routes(app, "POST")):
         for fields in ({}, {"csrf_token": "x"}):
             sent = {"typed": "exam", "count": "3", "do": "delete:0", "source": "x: y", "start": "empty", **fields}
             assert ada.post(path, data=sent).status_code == 400, path
-    assert (store.newest("exam"), store.drafts(mine), store.events(mine)) == before
+    assert (store.newest_version("exam"), store.drafts(mine), store.events(mine)) == before
 
 
 def test_what_the_store_refuses_is_a_page_that_says_why(ada: FlaskClient) -> None:
@@ -394,4 +394,4 @@ def test_a_new_survey_begins_with_its_title_its_language_and_good_protection(ada
     change(ada, key, "add:yes_no")
     change(ada, key, "save:0", 0, text="Ja?")
     built = check(kept(ada, key)).built
-    assert built is not None and posterior.deniable(built.survey), "who changes nothing protects people well"
+    assert built is not None and posterior.is_deniable(built.survey), "who changes nothing protects people well"

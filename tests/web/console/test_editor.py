@@ -141,7 +141,7 @@ def test_two_windows_do_not_overwrite_each_other(ada: FlaskClient) -> None:
     assert kept(ada, key) == before
     assert "changed in another window" in ada.get(f"/console/drafts/{key}").text
     post(ada, f"/console/drafts/{key}", stamp=old, do="save:0", question="0", was="cheated", text="Did you really?")
-    moved = edits.content_of(kept(ada, key)).questions[1]
+    moved = edits.read_content(kept(ada, key)).questions[1]
     assert isinstance(moved, dict)
     assert moved["text"] == "Did you really?"
     lost = post(ada, f"/console/drafts/{key}", stamp=old, do="save:0", question="0", was="gone", text="My long text")
@@ -209,7 +209,7 @@ def test_every_button_of_the_page_saves_the_open_question_first(ada: FlaskClient
     assert done.status_code == 302
     assert b"text: Honestly?" in kept(ada, key)
     others = {"add:choice": 3, "copy:1": 3, "delete:1": 1}.get(do, 2)
-    assert len(edits.content_of(kept(ada, key)).questions) == others
+    assert len(edits.read_content(kept(ada, key)).questions) == others
     assert ("edit=1" in done.headers["Location"]) == (do == "open:1")
     assert ("remove=1" in done.headers["Location"]) == (do == "remove:1")
 
@@ -218,9 +218,9 @@ def test_with_another_window_in_between_the_open_question_is_saved_and_no_other_
     key = draft(ada, CAMPUS.read_bytes())
     page = ada.get(f"/console/drafts/{key}?edit=0").text
     change(ada, key, "up:3")
-    order = [one["id"] for one in edits.content_of(kept(ada, key)).questions if isinstance(one, dict)]
+    order = [one["id"] for one in edits.read_content(kept(ada, key)).questions if isinstance(one, dict)]
     post(ada, f"/console/drafts/{key}", **open_form(page) | {"do": "delete:2", "text": "Honestly?"})
-    assert order == [one["id"] for one in edits.content_of(kept(ada, key)).questions if isinstance(one, dict)]
+    assert order == [one["id"] for one in edits.read_content(kept(ada, key)).questions if isinstance(one, dict)]
     assert b"Honestly?" in kept(ada, key)
     assert "nothing else was done" in ada.get(f"/console/drafts/{key}").text
 
@@ -327,7 +327,7 @@ def test_a_hundred_questions_and_a_thousand_options_stay_handy(ada: FlaskClient)
         assert answer.status_code == 200
         assert len(answer.data) < most, path
     change(ada, key, "move:99", 99, to="1", options="\n".join(f"Option {i}" for i in range(1000)) + "\nOne more")
-    first = edits.content_of(kept(ada, key)).questions[0]
+    first = edits.read_content(kept(ada, key)).questions[0]
     assert isinstance(first, dict)
     assert len(first["options"]) == 1001
     page = ada.get(f"/console/drafts/{key}").text

@@ -10,8 +10,8 @@ from survey_app.authoring import build
 from survey_app.languages import numbers
 from survey_app.plan.survey_plan import plan_survey
 from survey_app.plan.target import Settings
-from survey_app.web.console.draft_page import REMEMBERED
-from survey_app.web.filters import advice, broken
+from survey_app.web.console.draft_page import MOST_REMEMBERED
+from survey_app.web.filters import advice_markup, breakable_id
 from tests.console import EXAM, draft, kept, key_of, post, publish, stamp
 
 SEVERAL = b"""\
@@ -37,7 +37,7 @@ def test_the_numbers_beside_the_editor_are_those_of_the_plan(ada: FlaskClient) -
     for i, line in enumerate(plan.lines):
         margins = " ".join(way.lines[i].margin_text() for way in plan.ways)
         assert f"{line.id} {line.assumption} {margins}" in page
-        assert f"{line.assumption} {numbers.epsilon(line.epsilon, 2, fixed=True)} {line.respondents:,}" in page
+        assert f"{line.assumption} {numbers.format_epsilon(line.epsilon, 2, fixed=True)} {line.respondents:,}" in page
     for way in plan.ways:
         assert f"{way.name.capitalize()} {way.respondents:,} people" in page
         assert f"{way.at_half:,} if every share were one half." in page
@@ -78,11 +78,11 @@ def test_the_planned_respondents_are_remembered_on_every_page(ada: FlaskClient) 
 
 
 def test_a_browser_remembers_the_respondents_of_the_last_drafts_only(ada: FlaskClient) -> None:
-    keys = [draft(ada, EXAM) for _ in range(REMEMBERED + 1)]
+    keys = [draft(ada, EXAM) for _ in range(MOST_REMEMBERED + 1)]
     for key in keys:
         ada.get(f"/console/drafts/{key}?respondents={1000 + key}")
     shown = [f"{1000 + key:,} respondents" in ada.get(f"/console/drafts/{key}").text for key in keys]
-    assert shown == [False] + [True] * REMEMBERED, "it is a cookie, and goes along with every request"
+    assert shown == [False] + [True] * MOST_REMEMBERED, "it is a cookie, and goes along with every request"
 
 
 def ways(page: str) -> dict[str, str]:
@@ -178,11 +178,11 @@ def test_checking_tells_what_leaving_it_out_costs_with_what_is_typed(ada: FlaskC
 
 def test_ids_are_set_apart_in_advice_and_break_only_where_their_words_do() -> None:
     asked = build(SEVERAL.replace(b"q1", b"i_was_calm")).survey.questions
-    assert advice("q0, yes at 20%: q0 & more", asked) == "<code>q0</code>, yes at 20%: q0 &amp; more."
-    assert advice("q0 and i_was_calm are randomized together; that makes q0 ±1 instead of ±2.", asked) == (
+    assert advice_markup("q0, yes at 20%: q0 & more", asked) == "<code>q0</code>, yes at 20%: q0 &amp; more."
+    assert advice_markup("q0 and i_was_calm are randomized together; that makes q0 ±1 instead of ±2.", asked) == (
         "<code>q0</code> and <code>i_was_calm</code> are randomized together; that makes <code>q0</code> ±1 instead of ±2."
     )
-    assert broken("i_was_calm") == "i_<wbr>was_<wbr>calm"
+    assert breakable_id("i_was_calm") == "i_<wbr>was_<wbr>calm"
 
 
 # before publishing

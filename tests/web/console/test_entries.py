@@ -6,7 +6,7 @@ from pathlib import Path
 from flask.testing import FlaskClient
 
 from survey_app.authoring.diagnostics import check
-from survey_app.kinds.assumptions import OPTION, SKIPPING, YES
+from survey_app.kinds.assumptions import OPTION_SHARE, SKIP_SHARE, YES_SHARE
 from tests.console import EXAM, change, draft, kept, post, publish
 
 EXAMPLE = (Path(__file__).parents[3] / "examples" / "wellbeing.yaml").read_bytes()
@@ -107,5 +107,5 @@ def test_before_publishing_all_languages_are_named_and_a_preview_says_that_it_dr
 
 def test_the_people_of_a_trial_are_told_as_they_are_drawn(ada: FlaskClient) -> None:
     page = ada.get(f"/console/drafts/{draft(ada, EXAM)}/try").text
-    assert f"{YES:.0%} say yes, {OPTION:.0%} tick each option" in page
-    assert SKIPPING == 0.1 and "one in ten leaves an optional question out" in page
+    assert f"{YES_SHARE:.0%} say yes, {OPTION_SHARE:.0%} tick each option" in page
+    assert SKIP_SHARE == 0.1 and "one in ten leaves an optional question out" in page

@@ -66,8 +66,8 @@ def test_the_plan_beside_a_study_is_that_of_the_command(ada: FlaskClient) -> Non
     assert "North 600" in beside and "South 400" in beside
     plan = plan_survey(STUDY, Settings(respondents=1000, margin=0.05)).study
     assert plan is not None
-    assert len(plan.needs) == 2
-    assert all(need in beside for need in plan.needs)
+    assert len(plan.requirements) == 2
+    assert all(need in beside for need in plan.requirements)
     tried = ada.get(f"/console/drafts/{key}/try?people=100").text
     assert "takes all these people for one group" in tried
 
@@ -151,7 +151,7 @@ def test_a_study_waits_opens_closes_and_goes_as_one(store: Store, ada: FlaskClie
     assert {group.state for group in store.study("work")} == {State.CLOSED}
     assert post(ada, "/console/work/delete", typed="work-north").status_code == 400
     assert post(ada, "/console/work-south/delete", typed="work").headers["Location"] == "/console"
-    assert store.study("work") == [] and store.newest("work-north") is None
+    assert store.study("work") == [] and store.newest_version("work-north") is None
 
 
 def test_terms_and_sizes_of_a_study_change_while_it_runs(store: Store, ada: FlaskClient) -> None:

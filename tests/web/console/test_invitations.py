@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from playwright.sync_api import Browser, expect
 
 from candor_client.address import Address
-from survey_app.accounts import secret_hash
+from survey_app.accounts import hash_secret
 from survey_app.authoring.terms import Terms
 from survey_app.store import Member, State
 from tests.browser import BY_LOOK, DESKTOP, Site, overflows, violations, visit, wear
@@ -27,11 +27,11 @@ CODES = [f"code-{i:02}-with-enough-characters" for i in range(45)]
 
 def taken(installation: Installation, code: str) -> None:
     """As if a ticket had been signed for this code."""
-    published = installation.store.newest("exam")
+    published = installation.store.newest_version("exam")
     assert published is not None
-    kept = installation.tickets.private(published.survey.digest)
+    kept = installation.tickets.private_key(published.survey.digest)
     assert kept is not None
-    installation.tickets.mark(kept[0], secret_hash(code), hashlib.sha256(code.encode()).digest())
+    installation.tickets.mark(kept[0], hash_secret(code), hashlib.sha256(code.encode()).digest())
 
 
 def invited(browser: FlaskClient) -> Any:
@@ -66,7 +66,7 @@ def test_invitations_are_a_file_of_links_once_and_hashes_are_kept(installation: 
     codes = [Address.parse(line).invitation for line in made.text.split()]
     assert len(set(codes)) == 3
     assert all(code is not None for code in codes)
-    hashes = sorted(secret_hash(code or "").hex() for code in codes)
+    hashes = sorted(hash_secret(code or "").hex() for code in codes)
     assert invited(ada) == {"invited": 3, "taken": 0, "not_taken": hashes}
     assert said(ada)[0] == "made 3 invitations"
     on_disk = b"".join(path.read_bytes() for path in installation.store.path.parent.iterdir() if path.is_file())
@@ -170,7 +170,7 @@ def test_bad_numbers_and_another_issuer_are_refused(installation: Installation, 
     other = installation.invite(number=1, issuer="https://council.example")
     assert "https://council.example" in ada.get("/console/exam/invitations").text
     assert post(ada, "/console/exam/invitations", count="3").status_code == 400
-    assert installation.tickets.count(other.survey.digest) == (0, 0)
+    assert installation.tickets.count_invitations(other.survey.digest) == (0, 0)
 
 
 def test_names_and_links_meet_in_the_browser_alone(site: Site, browser: Browser, tmp_path: Path) -> None:

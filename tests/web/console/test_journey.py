@@ -22,7 +22,7 @@ from survey_app.assure.simulation import devices
 from survey_app.cli import main
 from survey_app.languages import Words
 from survey_app.plan.assumed_people import draw_people
-from survey_app.store import Published, Submission
+from survey_app.store import PublishedSurvey, Submission
 from tests.browser import DESKTOP, PHONE, Site, visit
 from tests.clock import hurried
 from tests.console import complaints, enter, press
@@ -138,7 +138,7 @@ def answer(page: Page) -> None:
     expect(page.get_by_text("«de» That was a help.")).to_be_visible()
 
 
-def others(site: Site, published: Published, link: str, ledger: Path) -> None:
+def others(site: Site, published: PublishedSurvey, link: str, ledger: Path) -> None:
     """The second invitation is used by a program, and many more as if they had been."""
     receipt = candor_client.respond(link, SAID, ledger=Ledger(ledger), clock=hurried())
     assert receipt.status == "stored"
@@ -177,19 +177,19 @@ def look_too_early(page: Page, site: Site) -> None:
     assert json.loads(page.request.get(f"{site.origin}/api/surveys/exams/results").text())["reports"] == 0
 
 
-def change_terms(page: Page, site: Site, published: Published) -> None:
+def change_terms(page: Page, site: Site, published: PublishedSurvey) -> None:
     """While it runs, and it stays the survey that it is."""
     page.goto(f"{site.origin}/console/exams")
     page.select_option("#t-results", "public")
     page.fill("#t-closes", "2099-03-31T12:00")
     page.locator("form:has(#t-closes)").get_by_role("button", name="Save").click()
     expect(page.locator("dl.facts")).to_contain_text("31 Mar 2099, 12:00 UTC")
-    now = site.store.newest("exams")
+    now = site.store.newest_version("exams")
     assert now is not None
     assert (now.survey.digest, now.terms.public) == (published.survey.digest, True)
 
 
-def archive(page: Page, site: Site, published: Published, folder: Path) -> None:
+def archive(page: Page, site: Site, published: PublishedSurvey, folder: Path) -> None:
     """Codebook, DDI, estimates and raw data from the page, .sav by the command, all of them read back."""
     survey = published.survey
     page.goto(f"{site.origin}/results/exams")
@@ -225,7 +225,7 @@ def test_one_study_from_nothing_to_its_end(site: Site, browser: Browser, tmp_pat
         settle(page)
         translate(page)
         dossier = plan_and_publish(page)
-        published = site.store.newest("exams")
+        published = site.store.newest_version("exams")
         assert published is not None
         survey: Any = json.loads(published.survey.source)
         assert [question["id"] for question in survey["questions"]] == list(SAID)
@@ -256,7 +256,7 @@ def test_one_study_from_nothing_to_its_end(site: Site, browser: Browser, tmp_pat
         page.fill("#typed", "exams")
         page.get_by_role("button", name="Delete it for good").click()
         page.wait_for_url("**/console")
-        assert site.store.newest("exams") is None
+        assert site.store.newest_version("exams") is None
         done = [event.what.split()[0].strip(",:") for event in site.store.events(published.owner, "exams")]
         assert done == ["deleted", "exported", "closed", "terms", "made", "published"]
         assert complaints(device) == []

@@ -7,7 +7,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from survey_app.authoring.terms import Terms
-from survey_app.store import Published, Role, State
+from survey_app.store import PublishedSurvey, Role, State
 from tests.console import EXAM, draft, kept, key_of, post, publish, said
 from tests.fixtures import Installation
 from tests.sign_in import named
@@ -18,14 +18,14 @@ SOON = datetime.now(UTC) + timedelta(days=1)
 
 
 @pytest.fixture
-def survey(installation: Installation, ada: FlaskClient) -> Published:
+def survey(installation: Installation, ada: FlaskClient) -> PublishedSurvey:
     """A private survey of ada's."""
     publish(ada, draft(ada, PRIVATE))
     return newest(installation)
 
 
-def newest(installation: Installation) -> Published:
-    published = installation.store.newest("exam")
+def newest(installation: Installation) -> PublishedSurvey:
+    published = installation.store.newest_version("exam")
     assert published is not None
     return published
 
@@ -35,7 +35,7 @@ def share(installation: Installation, role: Role) -> None:
 
 
 def test_an_owner_shares_by_name_changes_the_role_and_withdraws(
-    installation: Installation, ada: FlaskClient, eve: FlaskClient, survey: Published
+    installation: Installation, ada: FlaskClient, eve: FlaskClient, survey: PublishedSurvey
 ) -> None:
     assert post(eve, "/console/exam/shares", name="eve", role="editor").status_code == 403
     for role in ("reader", "editor"):
@@ -52,7 +52,7 @@ def test_an_owner_shares_by_name_changes_the_role_and_withdraws(
 
 
 def test_a_name_that_no_account_has_is_told_so_and_shares_nothing(
-    installation: Installation, ada: FlaskClient, survey: Published
+    installation: Installation, ada: FlaskClient, survey: PublishedSurvey
 ) -> None:
     installation.store.set_disabled(named(installation.store, "eve"), True)
     for name in ("nobody", "eve", "EVE", "", "<b>x"):
@@ -69,7 +69,7 @@ def test_a_name_that_no_account_has_is_told_so_and_shares_nothing(
 
 
 def test_a_reader_sees_results_and_files_and_no_way_to_change_anything(
-    installation: Installation, eve: FlaskClient, survey: Published
+    installation: Installation, eve: FlaskClient, survey: PublishedSurvey
 ) -> None:
     share(installation, Role.READER)
     page = eve.get("/console/exam").text
@@ -84,7 +84,7 @@ def test_a_reader_sees_results_and_files_and_no_way_to_change_anything(
 
 
 def test_what_others_do_stands_in_the_owners_log_with_their_names(
-    installation: Installation, ada: FlaskClient, eve: FlaskClient, survey: Published
+    installation: Installation, ada: FlaskClient, eve: FlaskClient, survey: PublishedSurvey
 ) -> None:
     share(installation, Role.EDITOR)
     page = eve.get("/console/exam").text
@@ -106,7 +106,7 @@ def test_what_others_do_stands_in_the_owners_log_with_their_names(
 
 
 def test_an_editors_new_version_belongs_to_the_owner(
-    installation: Installation, ada: FlaskClient, eve: FlaskClient, survey: Published
+    installation: Installation, ada: FlaskClient, eve: FlaskClient, survey: PublishedSurvey
 ) -> None:
     share(installation, Role.EDITOR)
     key = key_of(post(eve, "/console/exam/edit"))
@@ -123,7 +123,7 @@ def test_an_editors_new_version_belongs_to_the_owner(
 
 @pytest.mark.parametrize("role", [None, Role.READER])
 def test_nobody_else_publishes_under_the_name(
-    installation: Installation, eve: FlaskClient, survey: Published, role: Role | None
+    installation: Installation, eve: FlaskClient, survey: PublishedSurvey, role: Role | None
 ) -> None:
     if role:
         share(installation, role)
@@ -133,7 +133,7 @@ def test_nobody_else_publishes_under_the_name(
 
 
 def test_an_editor_does_not_delete_by_a_date_either(
-    installation: Installation, ada: FlaskClient, eve: FlaskClient, survey: Published
+    installation: Installation, ada: FlaskClient, eve: FlaskClient, survey: PublishedSurvey
 ) -> None:
     share(installation, Role.EDITOR)
     assert 'type="hidden" name="deletes"' in eve.get("/console/exam").text
@@ -157,7 +157,7 @@ def test_an_editor_does_not_delete_by_a_date_either(
 
 
 def test_whoever_a_survey_is_shared_with_may_leave_it_and_take_nobody_along(
-    installation: Installation, eve: FlaskClient, survey: Published
+    installation: Installation, eve: FlaskClient, survey: PublishedSurvey
 ) -> None:
     share(installation, Role.READER)
     installation.store.share(survey, named(installation.store, "administrator"), Role.READER)
@@ -167,7 +167,7 @@ def test_whoever_a_survey_is_shared_with_may_leave_it_and_take_nobody_along(
 
 
 def test_shares_go_on_while_the_owner_is_disabled(
-    installation: Installation, eve: FlaskClient, survey: Published
+    installation: Installation, eve: FlaskClient, survey: PublishedSurvey
 ) -> None:
     share(installation, Role.EDITOR)
     installation.store.set_disabled(named(installation.store, "ada"), True)
@@ -179,7 +179,7 @@ def test_shares_go_on_while_the_owner_is_disabled(
 
 
 def test_a_survey_is_duplicated_into_a_draft_under_a_free_address(
-    installation: Installation, ada: FlaskClient, eve: FlaskClient, survey: Published
+    installation: Installation, ada: FlaskClient, eve: FlaskClient, survey: PublishedSurvey
 ) -> None:
     share(installation, Role.READER)
     first = key_of(post(eve, "/console/exam/duplicate"))

@@ -10,8 +10,8 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from survey_app.authoring.terms import Terms
-from survey_app.store import Member, Published, State, Submission, now
-from survey_app.web.console.terms_form import shown_terms
+from survey_app.store import Member, PublishedSurvey, State, Submission, now
+from survey_app.web.console.terms_form import terms_fields
 from tests.console import EXAM, draft, key_of, post, publish, said
 from tests.definitions import simple, survey
 from tests.fixtures import Installation, made
@@ -25,13 +25,13 @@ def change(browser: FlaskClient, slug: str = "exam", **fields: str) -> TestRespo
     return post(browser, f"/console/{slug}/terms", **{**UNTOUCHED, **fields})
 
 
-def kept(installation: Installation, slug: str = "exam") -> Published:
-    found = installation.store.newest(slug)
+def kept(installation: Installation, slug: str = "exam") -> PublishedSurvey:
+    found = installation.store.newest_version(slug)
     assert found is not None
     return found
 
 
-def fill(installation: Installation, published: Published, count: int) -> None:
+def fill(installation: Installation, published: PublishedSurvey, count: int) -> None:
     reports = [made(published) for _ in range(count)]
     installation.store.write(lambda: [Submission(published.key, one.id, one.bits) for one in reports])
 
@@ -140,7 +140,7 @@ def test_of_a_closed_survey_only_visibility_and_deletion_can_be_changed(
     assert 'type="datetime-local"' in page and 'id="t-closes"' not in page and 'id="t-max_reports"' not in page
     assert ">Pause<" not in page and ">Close…<" not in page
     assert "closes this version" not in page
-    there = shown_terms(kept(installation).terms)
+    there = terms_fields(kept(installation).terms)
     assert change(ada, **there | {"max_reports": "900"}).status_code == 409
     assert change(ada, **there | {"results": "private"}).status_code == 302
     assert not kept(installation).terms.public and kept(installation).state is State.CLOSED
@@ -178,7 +178,7 @@ def test_a_survey_by_invitation_has_no_number_to_set(installation: Installation,
     page = ada.get("/console/exam").text
     assert ">Closing date, results<" in page and "Change closing date, results" in page
     assert 'name="max_reports"' not in page
-    there = shown_terms(kept(installation).terms)
+    there = terms_fields(kept(installation).terms)
     assert there["closes"], "28 days from now"
     assert change(ada, **there | {"results": "private"}).status_code == 302
     assert change(ada, **there | {"max_reports": "100"}).status_code == 409

@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from playwright.sync_api import Browser
 
 from candor_client import randomize
-from candor_client.report import from_text, unpack
+from candor_client.report import from_base64url, unpack
 from survey_app.authoring import build_file
 from survey_app.languages import LANGUAGES, Words
 from survey_app.store import STEP, State, Submission, now
@@ -56,7 +56,7 @@ def test_every_page_speaks_the_language_and_stays_at_home(
             assert "form-action 'none'" in response.headers["Content-Security-Policy"]
             assert f'<html lang="{language}"' in response.text
             assert not re.search(r"\sstyle=|<form|<style|\son\w+=|nobody can tell", response.text)
-            enterable = Explanation(published.survey).sheet.enterable
+            enterable = Explanation(published.survey).sheet.can_be_entered
             assert ("<script" in response.text) == (page == "enter" and enterable)
             shown = re.sub(r"<script.*?</script>", "", response.text, flags=re.DOTALL)
             assert not re.search(r"\{\w*\}|None|Undefined", shown)
@@ -232,7 +232,7 @@ def test_the_example_is_a_possible_report_of_nobody(name: str) -> None:
     made = survey(KINDS[name])
     told = Explanation(made)
     digest, identity, bits = told.example_row
-    assert (digest, len(from_text(identity))) == (made.digest, 16)
+    assert (digest, len(from_base64url(identity))) == (made.digest, 16)
     data = bytes(int(bits[i : i + 8], 2) for i in range(0, len(bits), 8))
     assert len(unpack(made, data)) == len(told.example_bits)
     assert Explanation(made).example_row != told.example_row
@@ -242,8 +242,8 @@ def test_epsilon_is_never_rounded_down() -> None:
     told = Explanation(survey(simple()))
     assert told.epsilon(Decimal("1.0900000001")) == "1.1"
     assert Explanation(survey(simple() | {"language": "de"})).epsilon(Decimal("1.0861")) == "1,09"
-    assert Explanation(survey(simple() | {"language": "fr"})).whole(10_000) == "10\u202f000"
-    assert Explanation(survey(simple() | {"language": "es"})).whole(1000) == "1000"
+    assert Explanation(survey(simple() | {"language": "fr"})).format_whole(10_000) == "10\u202f000"
+    assert Explanation(survey(simple() | {"language": "es"})).format_whole(1000) == "1000"
 
 
 def test_without_scripts_the_form_asks_nothing(installation: Installation, web: FlaskClient) -> None:

@@ -8,7 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from candor_client.report import from_text, unpack
+from candor_client.report import from_base64url, unpack
 from survey_app.languages import LANGUAGES, Words
 from tests.browser import BY_LOOK, PHONE, Site, overflows, violations, visit, wear
 from tests.definitions import COIN, choice, define, drawn, field, geometric, multiple, number, scale, subset, yes_no
@@ -193,7 +193,7 @@ def test_a_block_is_explained_once_and_its_combination_is_shown_question_by_ques
         page.get_by_role("button", name="All questions on one page").click()
         answer(page, "Yes", "No")
         randomize(page)
-        (part, *rest) = unpack(published.survey, from_text(json.loads(shown_bytes(page))["bits"]))
+        (part, *rest) = unpack(published.survey, from_base64url(json.loads(shown_bytes(page))["bits"]))
         assert part is not None and rest == [None] * 5
         cell = published.survey.fields[0].cells[4 - part.bit_length()]
         sent = ["Yes" if digit else "No" for digit in cell]

@@ -15,8 +15,8 @@ from candor_client import Survey, description
 from candor_client import randomize as draw
 from candor_client.report import unpack
 from survey_app.languages import LANGUAGES, Words
-from survey_app.store import Published
-from survey_app.web.assets import script_of_the_form
+from survey_app.store import PublishedSurvey
+from survey_app.web.assets import build_form_script
 from tests.browser import BY_LOOK, CAMPUS, DESKTOP, PHONE, ROOT, Site, Visit, overflows, violations, visit, wear
 from tests.definitions import COIN, define, drawn, encode, field, geometric, number, scale, subset, yes_no
 from tests.display_survey import study
@@ -171,7 +171,7 @@ def test_what_the_form_loads_is_what_the_vectors_run_against(site: Site, browser
         device.open(site.link(site.add(everything())))
         scripts = {request.url for request in device.requests if request.resource_type == "script"}
         assert scripts == {f"{site.origin}/static/form/form.js"}
-    assert ask(f"{site.origin}/static/form/form.js")[2].decode() == script_of_the_form()
+    assert ask(f"{site.origin}/static/form/form.js")[2].decode() == build_form_script()
 
 
 def ask(url: str, **headers: str) -> tuple[int, Any, bytes]:
@@ -190,7 +190,7 @@ def test_everything_is_served_as_it_is_and_by_gzip_to_those_who_accept_it(site: 
     scripts = [*FORM.rglob("*.js"), *(ROOT / "client" / "js").rglob("*.js")]
     expected = {f"/{file.relative_to(ROOT)}": file.read_bytes() for file in scripts}
     expected |= {f"/static/{name}.css": (ROOT / "static" / f"{name}.css").read_bytes() for name in ("style", "explain")}
-    expected["/static/form/form.js"] = script_of_the_form().encode()
+    expected["/static/form/form.js"] = build_form_script().encode()
     expected["/s/exam"] = ask(f"{site.origin}/s/exam")[2]
     for path, body in expected.items():
         url = site.origin + path
@@ -294,7 +294,7 @@ def test_an_author_s_text_stays_text(site: Site, browser: Browser) -> None:
 # looks
 
 
-def states(site: Site, device: Visit, published: Published) -> Any:
+def states(site: Site, device: Visit, published: PublishedSurvey) -> Any:
     """The form in every state, one after the other."""
     page = device.open(site.link(published))
     option(page, "I agree").check()

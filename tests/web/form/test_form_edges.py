@@ -84,7 +84,7 @@ def test_a_store_that_does_not_answer(site: Site, browser: Browser, monkeypatch:
     def fail(slug: str) -> None:
         raise Unavailable
 
-    monkeypatch.setattr(site.store, "current", fail)
+    monkeypatch.setattr(site.store, "current_key_and_digest", fail)
     with visit(browser) as device:
         answer = device.page.goto(f"{site.origin}/s/exam")
         assert answer is not None

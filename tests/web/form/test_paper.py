@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from playwright.sync_api import Browser, Page
 
 from candor_client import Survey
-from candor_client.report import from_text, unpack
+from candor_client.report import from_base64url, unpack
 from survey_app.store import State
 from tests.browser import Received, Site, visit
 from tests.definitions import (
@@ -146,7 +146,7 @@ def shown(page: Page) -> dict[str, str]:
 
 def ticked(made: Survey, report: dict[str, str]) -> list[int | None]:
     """The bits of each field."""
-    return unpack(made, from_text(report["bits"]))
+    return unpack(made, from_base64url(report["bits"]))
 
 
 def tick(page: Page, *answers: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from candor_client import Survey, description
-from candor_client.report import from_text, unpack
+from candor_client.report import from_base64url, unpack
 from tests.browser import PHONE, Site, overflows, violations, visit
 from tests.definitions import COIN, define, drawn, field, number, subset, yes_no
 from tests.form_browser import (
@@ -46,7 +46,7 @@ def test_every_type_of_question_by_mouse_and_by_keyboard(site: Site, browser: Br
             "you: 738,291 coins", "you: No answer",
         ]  # fmt: skip
         report = json.loads(shown_bytes(page))
-        parts = unpack(survey, from_text(report["bits"]))
+        parts = unpack(survey, from_base64url(report["bits"]))
         for row, part, one in zip(rows, parts, survey.fields, strict=True):
             assert part is not None
             assert tokens(row.partition("sent: ")[2]) == tokens(description.describe(one, part))
@@ -276,7 +276,7 @@ LAST = (2, 2, 999_996)  # the last field but once in 250,000
 
 def parts(page: Page, survey: Survey) -> list[int | None]:
     """The bits on the page, field by field."""
-    return unpack(survey, from_text(json.loads(shown_bytes(page))["bits"]))
+    return unpack(survey, from_base64url(json.loads(shown_bytes(page))["bits"]))
 
 
 def test_a_filter_is_asked_and_marked_and_not_sent(site: Site, browser: Browser) -> None:

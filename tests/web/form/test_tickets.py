@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from candor_client.report import to_text
-from survey_app.accounts import secret_hash
+from candor_client.report import to_base64url
+from survey_app.accounts import hash_secret
 from survey_app.languages import LANGUAGES
-from survey_app.store import Published, State, TicketFile, now
+from survey_app.store import PublishedSurvey, State, TicketFile, now
 from tests.browser import BY_LOOK, Site, Visit, overflows, violations, visit, wear
 from tests.definitions import simple
 from tests.fixtures import Installation
@@ -138,7 +138,7 @@ def test_a_lost_reply_and_a_closed_page_cost_nobody_the_ticket(site: Site, brows
             page = device.page.context.new_page()
             page.goto(site.link(published))  # the device knows the code, which the server has marked
             expect(page.get_by_text("This device has asked for your ticket already")).to_be_visible()
-            assert site.installation.tickets.count(published.survey.digest) == (1, 1)
+            assert site.installation.tickets.count_invitations(published.survey.digest) == (1, 1)
         page.get_by_role("button", name="Ask for my ticket again").click()
         expect(question(page)).to_be_visible()
         bodies += [request.body.decode() for request in posts(site, "tickets")]
@@ -393,7 +393,7 @@ def test_in_phases_the_place_is_kept_until_answering_begins(site: Site, browser:
     """The server's clock is past the moment, the device's at first is not; the ticket came by a link."""
     published = site.invite(CODE, from_=moment(-timedelta(days=2)))
     ticket = paid(published.survey)
-    link = site.link(published, f"#ticket={to_text(ticket.prefix)}.{to_text(ticket.signature)}")
+    link = site.link(published, f"#ticket={to_base64url(ticket.prefix)}.{to_base64url(ticket.signature)}")
     with visit(browser) as device:
         device.page.clock.set_fixed_time(now() - timedelta(days=3))
         page = device.open(link)
@@ -433,22 +433,22 @@ def test_another_issuer_sees_the_invitation_and_the_collector_never(
         issuer = f"http://127.0.0.1:{server.port}"
         published = site.add(invited_to(issuer=issuer))
         survey = published.survey
-        file.bind(file.living("exam")[0], survey.digest, survey.source, site.link(published))
-        file.invite("exam", [secret_hash(CODE)])
+        file.bind(file.active_keys("exam")[0], survey.digest, survey.source, site.link(published))
+        file.invite("exam", [hash_secret(CODE)])
         page = device.open(site.link(published, f"#code={CODE}"))
         assert f"Another server signs it: 127.0.0.1:{server.port}" in device.text()
         take(page)
         expect(question(page)).to_be_visible()
         answer(page)
         assert len(site.stored(published)) == 1
-        assert file.count(survey.digest) == (1, 1)
+        assert file.count_invitations(survey.digest) == (1, 1)
         assert not posts(site, "tickets")
         assert not any(CODE in request.everything for request in site.received)
         assert device.complaints == []
 
 
 def test_the_form_may_talk_to_its_issuer_and_to_nobody_else(installation: Installation) -> None:
-    def connects(published: Published) -> str:
+    def connects(published: PublishedSurvey) -> str:
         policy = installation.client.get(f"/s/{published.survey.slug}").headers["Content-Security-Policy"]
         return policy.partition("connect-src ")[2].partition(";")[0]
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from survey_app.languages import LANGUAGES, Words
-from survey_app.web.form.form_page import made_file
+from survey_app.web.form.form_page import build_file
 from tests.browser import PHONE, Site, overflows, violations, visit
 from tests.definitions import COIN, define, field, simple, yes_no
 
@@ -56,7 +56,7 @@ def test_a_file_that_sends_by_plain_http_asks_nothing(site: Site, browser: Brows
     """The page is trustworthy there, the way of the report is not."""
     published = site.add(simple())
     file = tmp_path / "form.html"
-    file.write_bytes(made_file(published.survey.source, far(site)))
+    file.write_bytes(build_file(published.survey.source, far(site)))
     with visit(browser) as device:
         device.page.goto(file.as_uri())
         expect(device.page.get_by_role("heading", name="This page is not encrypted")).to_be_visible()

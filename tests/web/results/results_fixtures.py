@@ -15,13 +15,13 @@ from werkzeug.test import TestResponse
 
 from candor_client import Survey
 from survey_app import create_app
-from survey_app.accounts import hash_password, secret_hash
+from survey_app.accounts import hash_password, hash_secret
 from survey_app.assure.simulation.devices import reports
 from survey_app.authoring import build
 from survey_app.authoring.terms import Terms
 from survey_app.plan.assumed_people import draw_people
-from survey_app.results.informativeness import NOTHING
-from survey_app.store import STEP, Published, State, Store, Submission
+from survey_app.results.informativeness import UNINFORMATIVE
+from survey_app.store import STEP, PublishedSurvey, State, Store, Submission
 from survey_app.store.sqlite import SqliteStore
 from tests.browser import CAMPUS
 from tests.definitions import (
@@ -57,7 +57,7 @@ def campus(slug: str = "campus") -> Survey:
     return build(CAMPUS.read_bytes().replace(b"slug: campus", f"slug: {slug}".encode())).survey
 
 
-def fill(store: Store, published: Published, count: int) -> None:
+def fill(store: Store, published: PublishedSurvey, count: int) -> None:
     """Reports of made-up people."""
     rng = np.random.default_rng()
     for rows in reports(published.survey, draw_people(published.survey, {}, count, rng), rng):
@@ -73,10 +73,12 @@ class Installation:
         config = {"RATE_LIMIT": "off", "LOGIN_LIMIT": "off", "WTF_CSRF_ENABLED": False}
         self.app: Flask = create_app(config, self.store)
         self.ada, self.bob = (self.store.add_user(name, HASH) for name in ("ada", "bob"))
-        self.store.add_token(self.ada, secret_hash(TOKEN))
+        self.store.add_token(self.ada, hash_secret(TOKEN))
         self._clients: dict[str, FlaskClient] = {}
 
-    def add(self, made: Survey | dict[str, Any], count: int = 0, *, close: bool = False, **settings: Any) -> Published:
+    def add(
+        self, made: Survey | dict[str, Any], count: int = 0, *, close: bool = False, **settings: Any
+    ) -> PublishedSurvey:
         """A survey whose results show so many reports; while it is open, a step more have come."""
         kept = {key: settings.pop(key) for key in ("owner", "state") if key in settings}
         parsed, terms = survey(made) if isinstance(made, dict) else made, Terms(**{"public": True, **settings})
@@ -128,7 +130,7 @@ def rounds(node: Node) -> bool:
     Where its interval says nothing, that is said instead.
     """
     text, number = node.text, float(node.attributes["value"])
-    if text == NOTHING:
+    if text == UNINFORMATIVE:
         return node.attributes["class"] == "silent"
     match = ROUNDED.match(text)
     assert match, text

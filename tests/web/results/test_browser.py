@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, Page, expect
 
 from survey_app.authoring import build
-from survey_app.store import STEP, Published, State
+from survey_app.store import STEP, PublishedSurvey, State
 from tests.block_survey import blocks
 from tests.browser import BY_LOOK, DESKTOP, PHONE, Site, overflows, stop_the_clock, violations, visit
 from tests.definitions import (
@@ -40,7 +40,7 @@ questions:
 """
 
 
-def scripted(site: Site, count: int = 400) -> Published:
+def scripted(site: Site, count: int = 400) -> PublishedSurvey:
     """The campus on the site, open, with some reports."""
     published = site.add(campus())
     fill(site.store, published, count)

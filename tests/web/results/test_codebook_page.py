@@ -4,8 +4,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from survey_app.languages.markup import markdown
-from survey_app.results.codebook import codebook
+from survey_app.languages.markup import render_markdown
+from survey_app.results.codebook import make_codebook
 from survey_app.store import STEP
 from survey_app.web.results import codebook_page
 from tests.tree import parse
@@ -19,7 +19,7 @@ def test_the_codebook_is_offered_and_says_what_the_command_says(fresh: Installat
     assert len(offered) == 3
     kinds = dict(zip(("html", "md", "xml"), offered, strict=True))
     answer = fresh.get(kinds["md"], name="ada")
-    assert answer.text == markdown(codebook(published.survey))
+    assert answer.text == render_markdown(make_codebook(published.survey))
     assert answer.headers["Content-Disposition"] == 'attachment; filename="campus-codebook.md"'
     assert parse(fresh.get(kinds["html"], name="ada").text).one("h1").text == f"Codebook: {published.survey.title}"
     root = ElementTree.fromstring(fresh.get(kinds["xml"], name="ada").data)  # noqa: S314 — what we have just written

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from survey_app.estimate.intervals import Options
-from survey_app.results.group_document import groups_document
+from survey_app.results.group_document import compare_groups
 from survey_app.web import access
 from tests.web.results.results_fixtures import (
     NUMBERS,
@@ -115,9 +115,9 @@ def test_surveys_stand_side_by_side(installation: Installation) -> None:
     studies = [
         (one.survey, installation.store.snapshot(one))
         for slug in ("campus", "west")
-        if (one := installation.store.newest(slug))
+        if (one := installation.store.newest_version(slug))
     ]
-    document = msgspec.to_builtins(groups_document(studies, Options(0.9, simultaneous=True)))
+    document = msgspec.to_builtins(compare_groups(studies, Options(0.9, simultaneous=True)))
     for place, question in enumerate(campus().questions):
         parts = [group["questions"][place]["estimates"] for group in document["groups"]]
         differences = document["differences"][0]["questions"][place]["estimates"]

@@ -10,12 +10,12 @@ import pytest
 
 from candor_client import Survey
 from survey_app.estimate.intervals import Options
-from survey_app.results.crosstab_document import Crosstab, crosstab_document
-from survey_app.results.group_document import groups_document
-from survey_app.results.results_text import crosstab_text, study_text
+from survey_app.results.crosstab_document import Crosstab, make_crosstab
+from survey_app.results.group_document import compare_groups
+from survey_app.results.results_text import format_crosstab, format_study
 from survey_app.tally import Bits
 from survey_app.web.results.crosstab_view import CrosstabView
-from survey_app.web.results.group_comparison import compare_groups
+from survey_app.web.results.group_comparison import build_comparisons
 from survey_app.web.results.plots import View
 from tests.results.figure_kinds import FIELDS, made_of
 from tests.results.test_coherence import answered_by, tallied
@@ -56,7 +56,7 @@ def test_shown_differences_of_rows_are_those_of_the_shown_shares() -> None:
     for _ in range(TIMES):
         made, rows = random_survey(rng)
         pair = made.questions[0].id, made.questions[-1].id
-        document = crosstab_document(made, tallied(made, rows), [rows], *pair, Options())
+        document = make_crosstab(made, tallied(made, rows), [rows], *pair, Options())
         assert isinstance(document, Crosstab)
         tables = {table.key: table for table in CrosstabView.of(made, document, VIEW).tables}
         within = [
@@ -66,7 +66,7 @@ def test_shown_differences_of_rows_are_those_of_the_shown_shares() -> None:
         if "differences" not in tables:
             continue
         places = {name: place for place, (name, _) in enumerate(tables["within_rows"].rows)}
-        text, least = crosstab_text(made, document), places[document.row_options[0]]
+        text, least = format_crosstab(made, document), places[document.row_options[0]]
         for name, lines in tables["differences"].rows:
             for column, line in enumerate(lines):
                 mine, first = within[places[name]][column], within[least][column]
@@ -74,7 +74,7 @@ def test_shown_differences_of_rows_are_those_of_the_shown_shares() -> None:
                     gap = tables["differences"].form(line.estimate)
                     assert agrees(gap, mine, first)
                     assert line.low <= line.estimate <= line.high
-                    assert VIEW.instead(line) or gap in text  # the terminal writes the same
+                    assert VIEW.replacement(line) or gap in text  # the terminal writes the same
                     compared += 1
     assert compared > TIMES
 
@@ -85,9 +85,9 @@ def test_shown_differences_of_groups_are_those_of_the_shown_figures() -> None:
         made, rows = random_survey(rng, names=ALL)
         cut = len(rows) // 3
         members = [(made, tallied(made, part)) for part in (rows[:cut], rows[cut:])]
-        document = groups_document(members, Options())
-        text = study_text(made, document)
-        for part in compare_groups(made, document, VIEW):
+        document = compare_groups(members, Options())
+        text = format_study(made, document)
+        for part in build_comparisons(made, document, VIEW):
             for answer in part.answers:
                 form, gap_form = part.forms(answer.kind)
                 (_, first, _), (_, other, gap) = answer.groups

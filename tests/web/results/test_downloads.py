@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow.parquet
 import pytest
 
-from survey_app.results.export import csv_chunks, ndjson_chunks
-from survey_app.store import STEP, Published
+from survey_app.results.export import write_csv_chunks, write_ndjson_chunks
+from survey_app.store import STEP, PublishedSurvey
 from tests.web.results.results_fixtures import (
     EVIL,
     LISTS,
@@ -108,10 +108,10 @@ def test_the_csv_names_its_survey_and_has_the_chances_behind_every_reported_shar
 def test_nothing_is_written_while_raw_data_are_read(fresh: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tidying waits for those who read, and whoever writes for tidying."""
     fresh.add(campus(), 2 * STEP)
-    shown, record, seen = fresh.store.shown, fresh.store.record, list[str]()
+    shown, record, seen = fresh.store.open_snapshot, fresh.store.record, list[str]()
 
     @contextmanager
-    def watched(published: Published) -> Iterator[Any]:
+    def watched(published: PublishedSurvey) -> Iterator[Any]:
         seen.append("begin")
         with shown(published) as read:
             yield read
@@ -121,7 +121,7 @@ def test_nothing_is_written_while_raw_data_are_read(fresh: Installation, monkeyp
         seen.append("write")
         record(*what)
 
-    monkeypatch.setattr(fresh.store, "shown", watched)
+    monkeypatch.setattr(fresh.store, "open_snapshot", watched)
     monkeypatch.setattr(fresh.store, "record", noted)
     for kind, order in (("csv", "write begin end"), ("ndjson", "write begin end"), ("parquet", "begin end write")):
         assert fresh.get(f"/results/campus/reports.{kind}", name="ada").data
@@ -131,15 +131,15 @@ def test_nothing_is_written_while_raw_data_are_read(fresh: Installation, monkeyp
 
 def test_the_owner_takes_raw_data_and_the_log_keeps_it(fresh: Installation) -> None:
     published = fresh.add(campus(), 3 * STEP + 7)
-    with fresh.store.shown(published) as (tally, rows):
+    with fresh.store.open_snapshot(published) as (tally, rows):
         chunks = list(rows)
     assert tally.reports == 3 * STEP + 7
     before = len(fresh.store.events(fresh.ada.key))
     answer = fresh.get("/results/campus/reports.csv", name="ada")
-    assert answer.data == b"".join(csv_chunks(published.survey, chunks))
+    assert answer.data == b"".join(write_csv_chunks(published.survey, chunks))
     assert answer.headers["Content-Disposition"] == 'attachment; filename="campus-reports.csv"'
     answer = fresh.get("/results/campus/reports.ndjson", name="ada")
-    assert answer.data == b"".join(ndjson_chunks(published.survey, tally.reports, chunks))
+    assert answer.data == b"".join(write_ndjson_chunks(published.survey, tally.reports, chunks))
     answer = fresh.get("/results/campus/reports.parquet", name="ada")
     table = pyarrow.parquet.read_table(io.BytesIO(answer.data))
     assert table.num_rows == tally.reports

@@ -11,8 +11,8 @@ import pytest
 from survey_app.assure.simulation.devices import reports
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.regression import FitError
-from survey_app.results.informativeness import NOTHING, tells_nothing
-from survey_app.results.regression_document import PAGE, outcomes, regression_on_questions
+from survey_app.results.informativeness import UNINFORMATIVE, is_uninformative_coefficient
+from survey_app.results.regression_document import PAGE_LIMITS, list_outcomes, regress_on_questions
 from survey_app.store import Submission
 from survey_app.web import access
 from survey_app.web.results import regression_view
@@ -55,10 +55,10 @@ def part(page: Node) -> Node:
 def test_the_page_has_what_the_api_has_and_the_command_computes(installation: Installation) -> None:
     query = urlencode([*QUERY, ("confidence", "0.9")])
     document = json.loads(installation.get(f"/api/surveys/exam/regression?{query}").text)
-    published = installation.store.newest("exam")
+    published = installation.store.newest_version("exam")
     assert published
-    with installation.store.shown(published) as (_, bits):
-        computed = regression_on_questions(published.survey, bits, "cheated", "yes", ["help", "fair"], Options(0.9))
+    with installation.store.open_snapshot(published) as (_, bits):
+        computed = regress_on_questions(published.survey, bits, "cheated", "yes", ["help", "fair"], Options(0.9))
     names = ["intercept", "help: option 1", "help: option 2", "fair: agree", "fair: neutral"]
     assert [one["name"] for one in document["coefficients"]] == [one.name for one in computed.coefficients]
     assert len(names) == len(document["coefficients"])
@@ -74,7 +74,9 @@ def test_the_page_has_what_the_api_has_and_the_command_computes(installation: In
         }
         assert all(map(rounds, shown.values()))
         ratio = rows[line["name"]].all("td")[0].text
-        assert tells_nothing(one) or float(ratio.split()[0]) == pytest.approx(math.exp(line["estimate"]), rel=6e-3)
+        assert is_uninformative_coefficient(one) or float(ratio.split()[0]) == pytest.approx(
+            math.exp(line["estimate"]), rel=6e-3
+        )
     assert part(page).one("p", id="live-fitted-n").one("data").attributes["value"] == str(computed.coefficients[0].n)
     assert shown_intervals(page) == shown_intervals(installation.page("/results/exam?confidence=0.9")) + 5
     ids = [node.attributes["id"] for node in page.all(id=None)]
@@ -92,10 +94,12 @@ def test_effects_are_found_through_the_coins(installation: Installation) -> None
 
 def test_menus_are_those_of_the_command_and_words_say_what_is_missing(installation: Installation) -> None:
     told = part(installation.page("/results/exam"))
-    published = installation.store.newest("exam")
+    published = installation.store.newest_version("exam")
     assert published
     answers = [option.attributes["value"] for option in told.one("select").all("option")[1:]]
-    assert answers == [f"{question.id}={label}" for question, labels in outcomes(published.survey) for label in labels]
+    assert answers == [
+        f"{question.id}={label}" for question, labels in list_outcomes(published.survey) for label in labels
+    ]
     assert answers[0] == "cheated=yes" and "cheated=no" not in answers  # the command wants the signs turned round
     assert [box.attributes["value"] for box in told.all("input", name="on")] == ["cheated", "help", "fair"]
     hints = " ".join(one.text for one in told.all("p", class_="hint"))
@@ -151,9 +155,9 @@ def test_work_is_bounded_and_the_rest_left_to_the_command(
     with pytest.raises(
         FitError, match=r"125 combinations of answers are too many; at most 64; the command candor regress"
     ):
-        regression_on_questions(made, rows, "y", "yes", names[:3], Options(), PAGE)
+        regress_on_questions(made, rows, "y", "yes", names[:3], Options(), PAGE_LIMITS)
     with pytest.raises(FitError, match=r"625 combinations of answers are too many; at most 512$"):
-        regression_on_questions(made, rows, "y", "yes", names, Options())
+        regress_on_questions(made, rows, "y", "yes", names, Options())
 
 
 def test_a_fit_is_made_once_for_all_who_read_it(installation: Installation) -> None:
@@ -175,4 +179,4 @@ def test_a_coefficient_that_says_nothing_has_no_number(fresh: Installation) -> N
     fresh.store.write([Submission(made.key, bytes([i] * 16), one) for i, one in enumerate(bits)].copy)
     told = part(fresh.page("/results/exam?outcome=cheated=yes&on=help&confidence=0.999"))
     silent = told.one("tr", data_name="help: option 1")
-    assert silent.text.count(NOTHING) == 2
+    assert silent.text.count(UNINFORMATIVE) == 2

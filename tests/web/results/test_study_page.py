@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from survey_app.authoring import build
-from survey_app.store import Member, Published, State, now
+from survey_app.store import Member, PublishedSurvey, State, now
 from tests.web.results.results_fixtures import TOKEN, Installation, fill, same_group, shown_intervals
 
 FILE = """\
@@ -33,7 +33,7 @@ def study(
     groups: str = SIZED,
     results: str = "public",
     **terms: object,
-) -> list[Published]:
+) -> list[PublishedSurvey]:
     """A study of ada's with so many reports in each group."""
     built = build(FILE.format(slug=slug, groups=groups, results=results).encode())
     kept = {key: terms.pop(key) for key in ("state",) if key in terms}

@@ -12,9 +12,9 @@ import pytest
 
 from survey_app.estimate.group_estimates import GroupsError
 from survey_app.estimate.intervals import Options
-from survey_app.results.group_document import groups_document
-from survey_app.results.regression_document import regression_on_groups
-from survey_app.web.results.weights import weights_of
+from survey_app.results.group_document import compare_groups
+from survey_app.results.regression_document import regress_on_groups
+from survey_app.web.results.weights import parse_weights
 from tests.definitions import COIN, choice, define, field, subset, yes_no
 from tests.tree import Node
 from tests.web.results.results_fixtures import Installation, as_read, rounds, same_group
@@ -40,9 +40,11 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
 def computed(installation: Installation, slugs: tuple[str, ...], weights: dict[str, float]) -> Any:
     """What `candor results A B --weights FILE` is made of."""
     members = [
-        (one.survey, installation.store.snapshot(one)) for slug in slugs if (one := installation.store.newest(slug))
+        (one.survey, installation.store.snapshot(one))
+        for slug in slugs
+        if (one := installation.store.newest_version(slug))
     ]
-    return json.loads(msgspec.json.encode(groups_document(members, Options(), weights)))["total"]
+    return json.loads(msgspec.json.encode(compare_groups(members, Options(), weights)))["total"]
 
 
 def totals(page: Node) -> list[Node]:
@@ -116,10 +118,10 @@ def test_a_survey_without_a_weight_stands_beside_all_the_same(installation: Inst
 
 def test_no_weights_are_no_choice() -> None:
     named = [("a", "A"), ("b", "B")]
-    assert weights_of([], named) is None
-    assert weights_of([("b", "0.5"), ("a", "2")], named) == (("a", 2.0), ("b", 0.5))
+    assert parse_weights([], named) is None
+    assert parse_weights([("b", "0.5"), ("a", "2")], named) == (("a", 2.0), ("b", 0.5))
     with pytest.raises(GroupsError, match="A and B"):
-        weights_of([("c", "1")], [("a", "A"), ("b", "B"), ("c", "C")])
+        parse_weights([("c", "1")], [("a", "A"), ("b", "B"), ("c", "C")])
 
 
 def test_what_is_known_of_groups_explains_an_answer_as_the_command_does(installation: Installation) -> None:
@@ -127,10 +129,12 @@ def test_what_is_known_of_groups_explains_an_answer_as_the_command_does(installa
     known = urlencode({"outcome": "slept=yes", **{f"known-{slug}": number for slug, number in numbers.items()}})
     page = installation.page(f"/results/exam?{known}&confidence=0.9")
     members = [
-        (one.survey, installation.store.snapshot(one)) for slug in numbers if (one := installation.store.newest(slug))
+        (one.survey, installation.store.snapshot(one))
+        for slug in numbers
+        if (one := installation.store.newest_version(slug))
     ]
     covariates = {slug: {"number": number} for slug, number in numbers.items()}
-    computed = regression_on_groups(members, "slept", "yes", covariates, Options(0.9))
+    computed = regress_on_groups(members, "slept", "yes", covariates, Options(0.9))
     told = page.one("section", aria_labelledby="regression")
     for line in computed.coefficients:
         shown = told.one("tr", data_name=line.name).all("data")

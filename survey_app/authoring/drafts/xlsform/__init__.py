@@ -17,23 +17,23 @@ from survey_app.authoring.drafts.xlsform.xlsform_languages import (
     Heading,
     Label,
     Texts,
-    identifier,
-    languages,
-    line,
+    list_languages,
+    make_id,
     tag_of,
+    to_line,
 )
 from survey_app.authoring.drafts.xlsform.xlsform_row import (
     REASONS,
-    Import,
-    Known,
-    both,
-    comment,
-    condition,
-    listed,
-    question_of,
-    required,
+    FormImport,
+    ImportedQuestion,
+    convert_question,
+    format_comment,
+    is_required,
+    join_conditions,
+    list_options,
+    set_condition,
 )
-from survey_app.authoring.drafts.yaml_text import entry, item
+from survey_app.authoring.drafts.yaml_text import format_entry, format_item
 from survey_app.authoring.yaml_source import Plain
 
 TABLE_LABEL = "generated_table_list_label_"  # pyxform's name for the label of a table-list
@@ -48,8 +48,8 @@ class Draft:
     """A draft, the ids of its questions, and the names of the rows that it leaves out, with the reasons."""
 
     text: str
-    taken: tuple[str, ...]
-    left_out: tuple[tuple[str, str], ...]
+    question_ids: tuple[str, ...]
+    omissions: tuple[tuple[str, str], ...]
 
 
 def read_form(path: Path) -> dict[str, Any]:
@@ -70,9 +70,9 @@ def read_form(path: Path) -> dict[str, Any]:
     return form
 
 
-def draft(form: Mapping[str, Any], name: str) -> Draft:
+def make_draft(form: Mapping[str, Any], name: str) -> Draft:
     """Convert a form into a draft; `name` is its source. Raise FormError if none of its questions can be asked."""
-    form_languages = list(languages(form))
+    form_languages = list(list_languages(form))
     default = form.get("default_language")
     language = default if default in form_languages else (form_languages[0] if form_languages else None)
     own_tag = tag_of(language) or "en"
@@ -81,14 +81,14 @@ def draft(form: Mapping[str, Any], name: str) -> Draft:
         for name_of_language in form_languages
         if name_of_language != language and (tag := tag_of(name_of_language)) and tag != own_tag
     }
-    state = Import(form, Texts(language, other_languages))
+    state = FormImport(form, Texts(language, other_languages))
     for child in form.get("children", ()):
-        _take(state, child, None)
+        _import_row(state, child, None)
     if not state.ids:
-        reasons = "; ".join(f"{row_name}: {reason}" for row_name, reason in state.left_out)
+        reasons = "; ".join(f"{row_name}: {reason}" for row_name, reason in state.omissions)
         raise FormError(f"nothing in {name} can be asked with randomized answers. {reasons}".strip())
-    title = line(state.texts.text(form.get("title")) or "Untitled survey")
-    slug = identifier(str(form.get("id_string") or title), set()) or "survey"
+    title = to_line(state.texts.text(form.get("title")) or "Untitled survey")
+    slug = make_id(str(form.get("id_string") or title), set()) or "survey"
     if state.notes:
         state.texts.prose["thanks"] = state.notes
     state.texts.prose = {"title": [form.get("title") or title], **state.texts.prose}
@@ -103,124 +103,128 @@ def draft(form: Mapping[str, Any], name: str) -> Draft:
         for name_of_language in form_languages
         if name_of_language not in (language, *other_languages.values())
     ]
-    lines = [*_preface(name, state, skipped_languages, missing)]
-    lines += [entry(key, value, 0, "\n") for key, value in head.items()]
+    lines = [*_list_preface_lines(name, state, skipped_languages, missing)]
+    lines += [format_entry(key, value, 0, "\n") for key, value in head.items()]
     lines += ["questions:", *state.blocks]
-    lines += [entry("translations", translations, 0, "\n")] if translations else []
+    lines += [format_entry("translations", translations, 0, "\n")] if translations else []
     return Draft(
-        "\n".join(lines) + "\n", tuple(question.id for question in state.known.values()), tuple(state.left_out)
+        "\n".join(lines) + "\n", tuple(question.id for question in state.questions.values()), tuple(state.omissions)
     )
 
 
-def _preface(name: str, made: Import, untaken: list[str], missing: list[str]) -> Iterator[str]:
-    yield from comment(f"A draft from {line(name)}, an XLSForm. Read it through before you publish it.")
-    yield from comment(
+def _list_preface_lines(
+    name: str, state: FormImport, skipped_languages: list[str], missing: list[str]
+) -> Iterator[str]:
+    yield from format_comment(f"A draft from {to_line(name)}, an XLSForm. Read it through before you publish it.")
+    yield from format_comment(
         "ε is what one person gives away in all; candor plan says how many respondents that takes. A question that the"
         " form did not require is optional here, and that costs respondents: take it out where you can."
     )
-    if made.left_out:
-        yield from comment(f"Not taken: {len(made.left_out)}; each is named below, with the reason.")
-    if untaken:
-        names = ", ".join(line(language) for language in untaken)
-        yield from comment(
+    if state.omissions:
+        yield from format_comment(f"Not taken: {len(state.omissions)}; each is named below, with the reason.")
+    if skipped_languages:
+        names = ", ".join(to_line(language) for language in skipped_languages)
+        yield from format_comment(
             f"The form also speaks {names}, which is not taken: its name has no tag, such as Deutsch (de) has."
         )
     if missing:
-        yield from comment(f"Still to be translated, in the original's words until then: {', '.join(missing)}.")
+        yield from format_comment(f"Still to be translated, in the original's words until then: {', '.join(missing)}.")
 
 
-def _take(made: Import, node: Mapping[str, Any], shown: str | None) -> None:
+def _import_row(state: FormImport, node: Mapping[str, Any], outer_condition: str | None) -> None:
     """Import one row of the form, or a group of rows under one condition."""
     kind, name = str(node.get("type", "")), str(node.get("name", ""))
     if kind == "group":
         if not node.get("control", {}).get("bodyless"):  # pyxform's own
-            _take_group(made, node, both(shown, node.get("bind", {}).get("relevant")))
+            _import_group(state, node, join_conditions(outer_condition, node.get("bind", {}).get("relevant")))
         return
-    label = made.texts.text(node.get("label"))
+    label = state.texts.text(node.get("label"))
     if kind == "note":
         reason = "a text with a condition, or that quotes an answer, cannot stand above a question"
         if not label or "${" in label or node.get("bind", {}).get("relevant"):
-            made.leave_out(name, kind, label, reason if label else "it has no text")
+            state.omit(name, kind, label, reason if label else "it has no text")
         else:
-            made.notes.append(node.get("label"))
+            state.notes.append(node.get("label"))
         return
-    result = question_of(made, node, kind, name)
+    result = convert_question(state, node, kind, name)
     if isinstance(result, str):
-        made.leave_out(name, kind, label, result)
+        state.omit(name, kind, label, result)
         return
     question, labels, notes = result
-    notes += condition(made, question, node, shown)
-    made.begin()
-    _know(made, name, question, labels, node)
+    notes += set_condition(state, question, node, outer_condition)
+    state.start_question()
+    _register_question(state, name, question, labels, node)
     for note in notes:
-        made.blocks += comment(note, 2)
-    made.blocks.append(item(question, 2, "\n"))
+        state.blocks += format_comment(note, 2)
+    state.blocks.append(format_item(question, 2, "\n"))
 
 
-def _know(
-    made: Import, name: str, question: Mapping[str, Plain], labels: dict[str, str], node: Mapping[str, Any]
+def _register_question(
+    state: FormImport, name: str, question: Mapping[str, Plain], labels: dict[str, str], node: Mapping[str, Any]
 ) -> None:
     """Record an imported question, since conditions and translations refer to it."""
     identity = str(question["id"])
-    made.ids.add(identity)
-    made.known[name] = Known(identity, labels)
+    state.ids.add(identity)
+    state.questions[name] = ImportedQuestion(identity, labels)
     key = next((key for key in LABELS if key in question), "")
-    options = [option.get("label") or option["name"] for option in listed(made, node)] if key else []
-    made.texts.questions[identity] = (node.get("label") or name, key, options)
+    options = [option.get("label") or option["name"] for option in list_options(state, node)] if key else []
+    state.texts.questions[identity] = (node.get("label") or name, key, options)
 
 
-def _take_group(made: Import, node: Mapping[str, Any], shown: str | None) -> None:
+def _import_group(state: FormImport, node: Mapping[str, Any], outer_condition: str | None) -> None:
     """Import a group: one with a label is a section, and a table with one list of options is a battery."""
     rows, label = list(node.get("children", ())), node.get("label")
     if rows and str(rows[0].get("name")).startswith(TABLE_LABEL):
         label, rows = rows[0].get("label"), rows[1:]
     rows = [row for row in rows if _appearance(row) != "label"]  # the head of a table, a question for pyxform
-    if made.notes and not (made.heading or made.ids):
-        made.describe()
-    if _take_table(made, rows, label, shown):
+    if state.notes and not (state.heading or state.ids):
+        state.use_notes_as_description()
+    if _import_table(state, rows, label, outer_condition):
         return
-    outer_heading = made.heading
-    if made.texts.text(label):
-        made.groups.append(label)
-        made.heading = Heading(outer_heading.title, [*outer_heading.notes, label]) if outer_heading else Heading(label)
-    own_heading = made.heading
+    outer_heading = state.heading
+    if state.texts.text(label):
+        state.groups.append(label)
+        state.heading = Heading(outer_heading.title, [*outer_heading.notes, label]) if outer_heading else Heading(label)
+    own_heading = state.heading
     for row in rows:
-        _take(made, row, shown)
-    if made.texts.text(label):
-        made.groups.pop()
-    if made.heading is own_heading:  # no row of it was imported
-        made.heading = outer_heading
+        _import_row(state, row, outer_condition)
+    if state.texts.text(label):
+        state.groups.pop()
+    if state.heading is own_heading:  # no row of it was imported
+        state.heading = outer_heading
 
 
-def _take_table(made: Import, rows: list[Mapping[str, Any]], label: Label, shown: str | None) -> bool:
+def _import_table(state: FormImport, rows: list[Mapping[str, Any]], label: Label, outer_condition: str | None) -> bool:
     """Import statements that share a list of options as a battery. Return False if these rows are no table."""
     lists = {str(row.get("itemset")) for row in rows}
     table = all(_appearance(row) == "list-nolabel" and row.get("type") == "select one" for row in rows)
     if len(rows) < 2 or len(lists) > 1 or not table or any(row.get("bind", {}).get("relevant") for row in rows):
         return False
-    results = [question_of(made, row, "select one", str(row["name"])) for row in rows]
+    results = [convert_question(state, row, "select one", str(row["name"])) for row in rows]
     questions = [result for result in results if not isinstance(result, str) and "options" in result[0]]
     if len(questions) < len(rows):
         return False
-    title = label if made.texts.text(label) else made.title
-    battery: dict[str, Plain] = {"type": "battery", "text": made.texts.text(title) or "…"}
+    title = label if state.texts.text(label) else state.title
+    battery: dict[str, Plain] = {"type": "battery", "text": state.texts.text(title) or "…"}
     battery["points"], battery["statements"] = questions[0][0]["options"], (statements := dict[str, Plain]())
-    if made.heading or made.notes:  # the question of the table then ends the introduction
-        made.begin()
-        made.texts.sections[-1].notes.append(title)
+    if state.heading or state.notes:  # the question of the table then ends the introduction
+        state.start_question()
+        state.texts.sections[-1].notes.append(title)
     else:
-        made.texts.sections.append(Heading(title))
+        state.texts.sections.append(Heading(title))
     for row, (question, labels, _) in zip(rows, questions, strict=True):
         name = str(row["name"])
-        question["id"] = identifier(name, made.ids)
+        question["id"] = make_id(name, state.ids)
         statements[str(question["id"])] = question["text"]
-        _know(made, name, {"id": question["id"], "points": battery["points"]}, labels, row)
-    joint_row = {"bind": {"required": "yes" if all(required(row) for row in rows) else ""}}
-    notes = [note for _, _, row_notes in questions for note in row_notes] + condition(made, battery, joint_row, shown)
+        _register_question(state, name, {"id": question["id"], "points": battery["points"]}, labels, row)
+    joint_row = {"bind": {"required": "yes" if all(is_required(row) for row in rows) else ""}}
+    notes = [note for _, _, row_notes in questions for note in row_notes] + set_condition(
+        state, battery, joint_row, outer_condition
+    )
     for note in [*notes, "A table of the form, as a battery: its points count 1, 2, 3, … unless you write scores"]:
-        made.blocks += comment(note, 2)
-    made.blocks.append(item(battery, 2, "\n"))
-    made.in_table = True
+        state.blocks += format_comment(note, 2)
+    state.blocks.append(format_item(battery, 2, "\n"))
+    state.in_table = True
     return True
 
 
@@ -228,4 +232,4 @@ def _appearance(node: Mapping[str, Any]) -> str:
     return str(node.get("control", {}).get("appearance", ""))
 
 
-__all__ = ["REASONS", "Draft", "FormError", "draft", "read_form"]
+__all__ = ["REASONS", "Draft", "FormError", "make_draft", "read_form"]

@@ -11,9 +11,9 @@ from typing import Any
 
 from candor_client.display import LANGUAGE
 from survey_app.authoring.yaml_source import Plain
-from survey_app.languages.language_names import names
+from survey_app.languages.language_names import list_names
 
-UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+CONTROL_CHARACTERS = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 LONGEST_ID = 63
 ENGLISH = {
     "amharic": "am", "arabic": "ar", "bengali": "bn", "bulgarian": "bg", "catalan": "ca", "chinese": "zh",
@@ -42,7 +42,7 @@ class Texts:
     """The texts of a draft as the form has them. Those of a question and its options are found by its id."""
 
     language: str | None
-    others: dict[str, str]  # the form's name of a language by its tag
+    other_languages: dict[str, str]  # the form's name of a language by its tag
     prose: dict[str, list[Label]] = field(default_factory=dict)
     sections: list[Heading] = field(default_factory=list)
     questions: dict[str, tuple[Label, str, Sequence[Label]]] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class Texts:
         """Return a label in the draft's language, or in the first language that it has."""
         if isinstance(label, Mapping):
             label = label.get(self.language) or next((text for text in label.values() if text), "")
-        return line(str(label or ""))
+        return to_line(str(label or ""))
 
     def paragraphs(self, labels: Sequence[Label]) -> str:
         """Return several notes as one text."""
@@ -61,55 +61,60 @@ class Texts:
         """Return the translations into every other language, and the paths of the missing texts."""
         translations: dict[str, Plain] = {}
         missing: list[str] = []
-        for tag, name in self.others.items():
-            translator = _Spoken(self, name)
-            translations[tag] = translator.all()
+        for tag, name in self.other_languages.items():
+            translator = _Translator(self, name)
+            translations[tag] = translator.translate_all()
             missing += [f"{path} in {tag}" for path in translator.missing]
         return translations, missing
 
 
 @dataclass
-class _Spoken:
+class _Translator:
     texts: Texts
     name: str
     missing: list[str] = field(default_factory=list)
 
-    def say(self, label: Label, path: str) -> str:
-        if isinstance(label, Mapping) and (text := line(str(label.get(self.name) or ""))):
+    def translate(self, label: Label, path: str) -> str:
+        if isinstance(label, Mapping) and (text := to_line(str(label.get(self.name) or ""))):
             return text
         if path not in self.missing:
             self.missing.append(path)
         return self.texts.text(label)
 
-    def all(self) -> dict[str, Plain]:
+    def translate_all(self) -> dict[str, Plain]:
         translation: dict[str, Plain] = {
-            key: "\n\n".join(self.say(label, key) for label in labels) for key, labels in self.texts.prose.items()
+            key: "\n\n".join(self.translate(label, key) for label in labels) for key, labels in self.texts.prose.items()
         }
         if self.texts.sections:
-            translation["sections"] = [self.section(place, label) for place, label in enumerate(self.texts.sections)]
+            translation["sections"] = [
+                self.translate_section(place, label) for place, label in enumerate(self.texts.sections)
+            ]
         translation["questions"] = {
-            name: self.question(name, *question) for name, question in self.texts.questions.items()
+            name: self.translate_question(name, *question) for name, question in self.texts.questions.items()
         }
         return translation
 
-    def section(self, place: int, heading: Heading) -> Plain:
-        title = self.say(heading.title, f"sections[{place}]")
+    def translate_section(self, place: int, heading: Heading) -> Plain:
+        title = self.translate(heading.title, f"sections[{place}]")
         if not heading.notes:
             return title
-        return {"title": title, "text": "\n\n".join(self.say(note, f"sections[{place}]") for note in heading.notes)}
+        return {
+            "title": title,
+            "text": "\n\n".join(self.translate(note, f"sections[{place}]") for note in heading.notes),
+        }
 
-    def question(self, name: str, label: Label, key: str, options: Sequence[Label]) -> Plain:
-        text = self.say(label, f"questions.{name}")
+    def translate_question(self, name: str, label: Label, key: str, options: Sequence[Label]) -> Plain:
+        text = self.translate(label, f"questions.{name}")
         if not options:
             return text
-        labels = [self.say(option, f"questions.{name}.{key}") for option in options]
+        labels = [self.translate(option, f"questions.{name}.{key}") for option in options]
         if len({*labels}) < len(labels):  # a definition takes labels that differ
             self.missing.append(f"questions.{name}.{key}")
             labels = [self.texts.text(option) for option in options]
         return {"text": text, key: [*labels]}
 
 
-def languages(form: Mapping[str, Any]) -> Iterator[str]:
+def list_languages(form: Mapping[str, Any]) -> Iterator[str]:
     """Yield every language of the labels once."""
     found_languages: dict[str, None] = {}
 
@@ -130,20 +135,20 @@ def tag_of(language: str | None) -> str:
     """Return the tag of a language by its name: de for "Deutsch (de)", and for German. Return "" if it is unknown."""
     match = re.search(r"\(([^()]+)\)\s*$", language or "")
     tag = (match[1] if match else language or "").strip()
-    own_names = {name.casefold(): language_tag for language_tag, name in names().items()}
+    own_names = {name.casefold(): language_tag for language_tag, name in list_names().items()}
     return tag if LANGUAGE.fullmatch(tag) else (ENGLISH | own_names).get(tag.casefold(), "")
 
 
-def line(text: str) -> str:
+def to_line(text: str) -> str:
     """Return text on one line, without characters that a definition refuses."""
-    return " ".join(UNSEEN.sub(" ", text).split())
+    return " ".join(CONTROL_CHARACTERS.sub(" ", text).split())
 
 
-def identifier(name: str, taken: set[str]) -> str:
+def make_id(name: str, used_ids: set[str]) -> str:
     """Return a name as an id that is free."""
     plain = re.sub(r"[^a-z0-9_-]+", "_", name.lower()).strip("_-")[:LONGEST_ID] or "q"
     number, free_id = 1, plain
-    while free_id in taken:
+    while free_id in used_ids:
         number += 1
         free_id = f"{plain[: LONGEST_ID - 1 - len(str(number))]}_{number}"
     return free_id

@@ -7,12 +7,12 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from candor_client.types.number import MOST_STEPS, to_grid
-from survey_app.authoring.drafts.xlsform.xlsform_languages import Heading, Label, Texts, identifier, line
-from survey_app.authoring.drafts.yaml_text import item
+from survey_app.authoring.drafts.xlsform.xlsform_languages import Heading, Label, Texts, make_id, to_line
+from survey_app.authoring.drafts.yaml_text import format_item
 from survey_app.authoring.yaml_source import Plain
 from survey_app.kinds import KINDS
 from survey_app.languages import LANGUAGES, Words
-from survey_app.languages.plain_text import wrapped
+from survey_app.languages.plain_text import wrap_sentence
 
 PLACES = "a place can give a person away whatever noise is added; ask for one of several regions"
 TRACES = "it would tell who answered, or when: Candor keeps neither"
@@ -36,17 +36,17 @@ REASONS = {
 }
 SELECT_ONE, LIKERT, SELECT_ALL = ("choice", "options"), ("scale", "points"), ("multiple", "options")
 REQUIRED = ("yes", "true", "true()", "1")
-UNTAKEN = ("hint", "guidance_hint", "media", "default")
+IGNORED_COLUMNS = ("hint", "guidance_hint", "media", "default")
 PARTS = re.compile(r"\s+(and|or)\s+")
 BOUND = re.compile(r"\.\s*(<=|>=|<|>)\s*(-?\d+(?:\.\d+)?)")
 MIRRORED = re.compile(r"(-?\d+(?:\.\d+)?)\s*(<=|>=|<|>)\s*\.")
-TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+MIRRORED_SIGNS = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 NAME, VALUE = r"\$\{\s*([\w.-]+)\s*\}", r"(?:'([^']*)'|\"([^\"]*)\"|(-?\d+))"
 EQUAL = re.compile(rf"{NAME}\s*=\s*{VALUE}|selected\(\s*{NAME}\s*,\s*{VALUE}\s*\)")
 
 
 @dataclass(frozen=True)
-class Known:
+class ImportedQuestion:
     """An imported question: its id, and its label for each value of the form."""
 
     id: str
@@ -54,7 +54,7 @@ class Known:
 
 
 @dataclass
-class Import:
+class FormImport:
     """The state of an import while the rows of a form are read.
 
     A heading waits for its first question, so that none is above no question. Notes wait too, since respondents would
@@ -64,9 +64,9 @@ class Import:
     form: Mapping[str, Any]
     texts: Texts
     blocks: list[str] = field(default_factory=list)
-    known: dict[str, Known] = field(default_factory=dict)
+    questions: dict[str, ImportedQuestion] = field(default_factory=dict)
     ids: set[str] = field(default_factory=set)
-    left_out: list[tuple[str, str]] = field(default_factory=list)
+    omissions: list[tuple[str, str]] = field(default_factory=list)
     heading: Heading | None = None
     notes: list[Label] = field(default_factory=list)
     groups: list[Label] = field(default_factory=list)
@@ -77,14 +77,14 @@ class Import:
         """The title of a part without a heading of its own: that of its group, or of the form."""
         return self.groups[-1] if self.groups else self.form.get("title")
 
-    def describe(self) -> None:
+    def use_notes_as_description(self) -> None:
         """Use the notes before everything else as the description of the survey."""
         self.texts.prose["description"], self.notes = self.notes, []
 
-    def begin(self) -> None:
+    def start_question(self) -> None:
         """Write the waiting heading, if any, before the next question."""
         if self.notes and not (self.heading or self.ids):
-            self.describe()
+            self.use_notes_as_description()
         if not self.heading and (self.notes or self.in_table):  # a battery goes on to the next heading
             self.heading = Heading(self.title)
         if self.heading:
@@ -93,37 +93,39 @@ class Import:
             section: dict[str, Plain] = {"section": self.texts.text(self.heading.title) or "…"}
             if self.heading.notes:
                 section["text"] = self.texts.paragraphs(self.heading.notes)
-            self.blocks.append(item(section, 2, "\n"))
+            self.blocks.append(format_item(section, 2, "\n"))
         self.heading, self.notes, self.in_table = None, [], False
 
-    def leave_out(self, name: str, kind: str, label: str, reason: str) -> None:
+    def omit(self, name: str, kind: str, label: str, reason: str) -> None:
         """Record a row that cannot be imported, with the reason, and write a comment in its place."""
-        self.left_out.append((name, reason))
-        self.blocks += comment(f"Left out: {name} ({kind}{f': {label}' if label else ''}): {reason}.", 2)
+        self.omissions.append((name, reason))
+        self.blocks += format_comment(f"Left out: {name} ({kind}{f': {label}' if label else ''}): {reason}.", 2)
 
 
-Taken = tuple[dict[str, Plain], dict[str, str], list[str]]  # a question, its labels by the form's values, notes
+ConvertedQuestion = tuple[
+    dict[str, Plain], dict[str, str], list[str]
+]  # a question, its labels by the form's values, notes
 
 
-def question_of(made: Import, node: Mapping[str, Any], kind: str, name: str) -> Taken | str:
+def convert_question(state: FormImport, node: Mapping[str, Any], kind: str, name: str) -> ConvertedQuestion | str:
     """Return the question for a row, or the reason why it cannot be asked."""
-    text = made.texts.text(node.get("label"))
-    notes = [f"{key} of {name} is left out" for key in UNTAKEN if node.get(key)]
+    text = state.texts.text(node.get("label"))
+    notes = [f"{key} of {name} is left out" for key in IGNORED_COLUMNS if node.get(key)]
     if not text:
         text = name
         notes.append(f"{name} has no label; write what is asked")
     if "${" in text:
         notes.append("Its text quotes an answer (${…}), which no form of Candor fills in: write it anew")
-    identity = identifier(name, made.ids)
+    identity = make_id(name, state.ids)
     if identity != name:
         notes.append(f"{name} is called {identity} here")
     question: dict[str, Plain] = {"id": identity, "type": "", "text": text}
     labels: dict[str, str] = {}
     if kind in ("select one", "select all that apply"):
-        options = _options(made, node)
+        options = _label_options(state, node)
         if isinstance(options, str):
             return options
-        labels = _yes_and_no(options) if kind == "select one" else {}
+        labels = _match_yes_no(options) if kind == "select one" else {}
         if labels:
             question["type"] = "yes_no"
         else:
@@ -137,7 +139,7 @@ def question_of(made: Import, node: Mapping[str, Any], kind: str, name: str) -> 
         if node.get("bind", {}).get("constraint"):
             notes.append(f"The constraint on the options of {name} is left out")
     elif kind in ("integer", "decimal", "range"):
-        number_keys = _number(node, kind)
+        number_keys = _number_keys(node, kind)
         if isinstance(number_keys, str):
             return number_keys
         question |= {"type": "number", **number_keys}
@@ -148,19 +150,19 @@ def question_of(made: Import, node: Mapping[str, Any], kind: str, name: str) -> 
     return question, labels, notes
 
 
-def listed(made: Import, node: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def list_options(state: FormImport, node: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the options of a row as the form has them."""
-    return list(node.get("choices") or made.form.get("choices", {}).get(node.get("itemset")) or ())
+    return list(node.get("choices") or state.form.get("choices", {}).get(node.get("itemset")) or ())
 
 
-def _options(made: Import, node: Mapping[str, Any]) -> dict[str, str] | str:
+def _label_options(state: FormImport, node: Mapping[str, Any]) -> dict[str, str] | str:
     """Return the label of every option by its value, or the reason why there are none."""
     if node.get("choice_filter"):
         return "its options depend on another answer; write a question for each case, with show_if"
-    rows = listed(made, node)
+    rows = list_options(state, node)
     if not rows:
         return "its options are not in the workbook"
-    labels = {str(row["name"]): line(made.texts.text(row.get("label")) or str(row["name"])) for row in rows}
+    labels = {str(row["name"]): to_line(state.texts.text(row.get("label")) or str(row["name"])) for row in rows}
     if len(labels) < 2:
         return "it has one option only; ask for yes or no"
     if len(set(labels.values())) < len(labels):
@@ -168,7 +170,7 @@ def _options(made: Import, node: Mapping[str, Any]) -> dict[str, str] | str:
     return labels
 
 
-def _yes_and_no(labels: Mapping[str, str]) -> dict[str, str]:
+def _match_yes_no(labels: Mapping[str, str]) -> dict[str, str]:
     """Return "yes" or "no" for each value if the labels mean that in one of our languages; else an empty mapping."""
     for language in LANGUAGES:
         words = {Words(language)(f"privacy.{answer}").casefold(): answer for answer in ("yes", "no")}
@@ -178,7 +180,7 @@ def _yes_and_no(labels: Mapping[str, str]) -> dict[str, str]:
     return {}
 
 
-def _number(node: Mapping[str, Any], kind: str) -> dict[str, Plain] | str:
+def _number_keys(node: Mapping[str, Any], kind: str) -> dict[str, Plain] | str:
     """Return the ends and the step of a number, or the reason why it has none."""
     if kind == "range":
         parameters = {"start": 1, "end": 10, "step": 1, **node.get("parameters", {})}
@@ -187,7 +189,7 @@ def _number(node: Mapping[str, Any], kind: str) -> dict[str, Plain] | str:
         except InvalidOperation:
             return "its ends are no plain numbers"
     else:
-        bounds = _bounds(str(node.get("bind", {}).get("constraint", "")), whole=kind == "integer")
+        bounds = _parse_bounds(str(node.get("bind", {}).get("constraint", "")), integers_only=kind == "integer")
         if bounds is None:
             return (
                 "a number needs a smallest and a largest value, or one answer could stand out; give it a constraint"
@@ -204,7 +206,7 @@ def _number(node: Mapping[str, Any], kind: str) -> dict[str, Plain] | str:
     return {"min": f"{low:f}", "max": f"{high:f}", "step": f"{abs(step):f}"}
 
 
-def _bounds(constraint: str, *, whole: bool) -> tuple[Decimal, Decimal] | None:
+def _parse_bounds(constraint: str, *, integers_only: bool) -> tuple[Decimal, Decimal] | None:
     """Return the smallest and the largest value that a constraint allows, or None if it is no such range."""
     parts = PARTS.split(constraint.replace("(", " ").replace(")", " ").strip())
     if "or" in parts[1::2]:
@@ -214,42 +216,44 @@ def _bounds(constraint: str, *, whole: bool) -> tuple[Decimal, Decimal] | None:
         if match := BOUND.fullmatch(part.strip()):
             sign, value = match[1], Decimal(match[2])
         elif mirrored := MIRRORED.fullmatch(part.strip()):
-            sign, value = TURNED[mirrored[2]], Decimal(mirrored[1])
+            sign, value = MIRRORED_SIGNS[mirrored[2]], Decimal(mirrored[1])
         else:
             return None
-        if whole and sign in ("<", ">"):
+        if integers_only and sign in ("<", ">"):
             value += 1 if sign == ">" else -1
         ends["low" if sign.startswith(">") else "high"] = value
     return (ends["low"], ends["high"]) if len(ends) == 2 else None
 
 
-def condition(made: Import, question: dict[str, Plain], node: Mapping[str, Any], shown: str | None) -> list[str]:
+def set_condition(
+    state: FormImport, question: dict[str, Plain], node: Mapping[str, Any], outer_condition: str | None
+) -> list[str]:
     """Give a question its `show_if`, or make it optional if it is not required.
 
     Return a note if the condition of the form was lost.
     """
     bind = node.get("bind", {})
-    relevant = both(shown, bind.get("relevant"))
+    relevant = join_conditions(outer_condition, bind.get("relevant"))
     if not relevant:
-        if not required(node):
+        if not is_required(node):
             question["optional"] = "true"
         return []
-    if equality := _equality(made, relevant):
+    if equality := _parse_equality(state, relevant):
         question["show_if"] = {"question": equality[0], "is": list(equality[1])}
         return []
     question["optional"] = "true"
     return [
-        f"The form asked this only where {line(relevant)}. That is no plain equality with an earlier question of"
+        f"The form asked this only where {to_line(relevant)}. That is no plain equality with an earlier question of"
         " this draft, so everybody is asked, and may leave it out: write a show_if if you can"
     ]
 
 
-def both(outer: str | None, inner: str | None) -> str | None:
+def join_conditions(outer: str | None, inner: str | None) -> str | None:
     """Return a condition that joins two, or the only one of them, or None."""
     return f"({outer}) and ({inner})" if outer and inner else inner or outer
 
 
-def _equality(made: Import, relevant: str) -> tuple[str, list[str]] | None:
+def _parse_equality(state: FormImport, relevant: str) -> tuple[str, list[str]] | None:
     """Return the earlier question and its labels in a condition, or None if it is more complicated.
 
     The condition must be one equality, or several about one question that are joined by `or`.
@@ -266,7 +270,7 @@ def _equality(made: Import, relevant: str) -> tuple[str, list[str]] | None:
             return None
         name, *values = match.groups()[:4] if match[1] else match.groups()[4:]
         value = next(group for group in values if group is not None)
-        question = made.known.get(name)
+        question = state.questions.get(name)
         if question is None or value not in question.labels:
             return None
         ids.add(question.id)
@@ -274,11 +278,11 @@ def _equality(made: Import, relevant: str) -> tuple[str, list[str]] | None:
     return (ids.pop(), list(dict.fromkeys(labels))) if len(ids) == 1 else None
 
 
-def required(node: Mapping[str, Any]) -> bool:
+def is_required(node: Mapping[str, Any]) -> bool:
     return str(node.get("bind", {}).get("required", "")).lower() in REQUIRED
 
 
-def comment(text: str, indent: int = 0) -> list[str]:
+def format_comment(text: str, indent: int = 0) -> list[str]:
     """Return a note as lines of comment."""
-    visible = "".join(sign if sign.isprintable() else "\ufffd" for sign in line(text))
-    return wrapped(visible, f"{' ' * indent}# ")
+    visible = "".join(sign if sign.isprintable() else "\ufffd" for sign in to_line(text))
+    return wrap_sentence(visible, f"{' ' * indent}# ")

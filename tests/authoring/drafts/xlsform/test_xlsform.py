@@ -8,8 +8,8 @@ import openpyxl
 import pytest
 from click.testing import CliRunner, Result
 
-from survey_app.authoring import Built, build
-from survey_app.authoring.drafts.xlsform import REASONS, Draft, FormError, draft, read_form
+from survey_app.authoring import BuiltSurvey, build
+from survey_app.authoring.drafts.xlsform import REASONS, Draft, FormError, make_draft, read_form
 from survey_app.cli import main
 
 HEAD = (
@@ -57,9 +57,9 @@ def row(kind: str, name: str = "", label: str = "", **more: str) -> dict[str, st
     return {"type": kind, "name": name, "label": label, **more}
 
 
-def imported(tmp_path: Path, *rows: dict[str, str], **more: Any) -> tuple[Draft, Built]:
+def imported(tmp_path: Path, *rows: dict[str, str], **more: Any) -> tuple[Draft, BuiltSurvey]:
     """A draft of these rows, which must build."""
-    made = draft(read_form(workbook(tmp_path / "form.xlsx", list(rows), **more)), "form.xlsx")
+    made = make_draft(read_form(workbook(tmp_path / "form.xlsx", list(rows), **more)), "form.xlsx")
     return made, build(made.text.encode())
 
 
@@ -76,7 +76,7 @@ def test_the_types_that_can_be_randomized_are_taken(tmp_path: Path) -> None:
         row("range", "mood", "Mood?", required="yes", parameters="start=0 end=10 step=2"),
     )
     survey = built.survey
-    assert made.left_out == ()
+    assert made.omissions == ()
     assert (survey.slug, survey.title) == ("exam_2026", "Exam honesty")
     assert [(one.id, one.type, one.optional) for one in survey.questions] == [
         ("cheated", "yes_no", False),
@@ -112,8 +112,8 @@ def test_what_cannot_be_randomized_is_named_with_its_reason(tmp_path: Path, kind
     made, built = imported(
         tmp_path, row(kind, "x", "What else?", **more), row("select_one yn", "a", "A?", required="yes")
     )
-    assert made.taken == ("a",) and len(built.survey.questions) == 1
-    ((name, reason),) = made.left_out
+    assert made.question_ids == ("a",) and len(built.survey.questions) == 1
+    ((name, reason),) = made.omissions
     assert name == "x" and reason in REASONS.values()
     comment = " ".join(line.strip().removeprefix("#").strip() for line in made.text.splitlines() if "#" in line)
     assert "Left out: x (" in comment and reason in comment
@@ -137,8 +137,8 @@ def test_what_lacks_something_is_left_out_with_what_it_lacks(
     tmp_path: Path, question: dict[str, str], sentence: str
 ) -> None:
     made, _ = imported(tmp_path, question, row("select_one yn", "a", "A?", required="yes"))
-    assert made.taken == ("a",)
-    assert sentence in made.left_out[0][1]
+    assert made.question_ids == ("a",)
+    assert sentence in made.omissions[0][1]
 
 
 def test_repeats_and_other_are_left_out_and_groups_are_sections(tmp_path: Path) -> None:
@@ -151,8 +151,8 @@ def test_repeats_and_other_are_left_out_and_groups_are_sections(tmp_path: Path) 
         row("integer", "age", "Age?", constraint=". >= 0 and . <= 20"),
         row("end repeat"),
     )
-    assert made.taken == ("why",)
-    assert dict(made.left_out).keys() == {"why_other", "child"}
+    assert made.question_ids == ("why",)
+    assert dict(made.omissions).keys() == {"why_other", "child"}
     assert [(one.first, one.title) for one in built.survey.sections] == [("why", "About exams")]
     assert built.survey.questions[0].labels[-1] == "Other"
 
@@ -280,7 +280,7 @@ def test_groups_notes_tables_and_languages_become_sections_introductions_batteri
     assert (german.language, german.description, german.thanks) == ("de", "Willkommen.", "Danke.")
     assert german.sections == (("Arbeit", "Denken Sie zurück."), ("Wie war es?", ""), ("Arbeit", ""))
     assert [one.labels for one in german.questions[1:]] == [("Nie", "Oft")] * 3
-    assert {name for name, _ in made.left_out} == {"name", "quote"}
+    assert {name for name, _ in made.omissions} == {"name", "quote"}
     assert "title in de, questions.tense in de" in " ".join(made.text.replace("#", " ").split())
     assert "speaks Elvish, which is not taken" in made.text
 
@@ -318,7 +318,7 @@ def test_names_that_become_alike_stay_apart_and_evil_text_stays_text(tmp_path: P
 def test_a_form_of_nothing_but_text_is_refused_with_the_reasons(tmp_path: Path) -> None:
     path = workbook(tmp_path / "form.xlsx", [row("text", "name", "Your name?")])
     with pytest.raises(FormError, match=r"nothing in form\.xlsx can be asked.*name: free text cannot be randomized"):
-        draft(read_form(path), "form.xlsx")
+        make_draft(read_form(path), "form.xlsx")
 
 
 def candor(*words: str) -> Result:
