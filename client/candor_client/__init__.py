@@ -10,6 +10,7 @@ from candor_client.ledger import Ledger
 from candor_client.question import Question
 from candor_client.report import Report, randomize
 from candor_client.respond import Clock, Receipt, fetch, respond, submit, take_ticket
+from candor_client.session import Review, Session, open
 from candor_client.ticket import Ticket
 from candor_client.verify import verify
 
@@ -21,9 +22,12 @@ __all__ = [
     "Question",
     "Receipt",
     "Report",
+    "Review",
+    "Session",
     "Survey",
     "Ticket",
     "fetch",
+    "open",
     "randomize",
     "respond",
     "submit",

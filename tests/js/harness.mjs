@@ -2,16 +2,16 @@
 // browser a page calls `handle`. Both import the very files that the form loads.
 
 import { encode } from "../../client/js/answer.js";
-import { spentOnServer, spentOnSurvey } from "../../client/js/spending.js";
-import { needed } from "../../client/js/definition.js";
-import { fetch, Ledger, randomize, respond, Survey, submit, takeTicket, verify } from "../../client/js/index.js";
-import { ticketId, toText, unpack } from "../../client/js/report.js";
+import { questionIdsFor } from "../../client/js/definition.js";
+import { describe, oddsSentence, posteriorInHundred } from "../../client/js/description.js";
+import { fetch, Ledger, open, randomize, respond, Survey, submit, takeTicket, verify } from "../../client/js/index.js";
+import { ticketId, toBase64url, unpack } from "../../client/js/report.js";
 import { issuerOf, parseAddress, ticketLink } from "../../client/js/respond.js";
-import { below, bigEndian, coin, systemBytes } from "../../client/js/sampling.js";
+import { bigEndian, drawBelow, flipCoin, systemBytes } from "../../client/js/sampling.js";
 import { digest, utf8 } from "../../client/js/sha256.js";
 import { sha384 } from "../../client/js/sha384.js";
-import { blind, drawBlinding, finalize, messageOf, verify as verifyTicket } from "../../client/js/ticket.js";
-import { describe, oddsSentence, ofHundred } from "../../client/js/description.js";
+import { spentOnServer, spentOnSurvey } from "../../client/js/spending.js";
+import { blindMessage, drawRequest, finalize, messageOf, verify as verifyTicket } from "../../client/js/ticket.js";
 
 const bytes = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 const hex = (data) => Array.from(data, (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -77,7 +77,8 @@ function tape(data) {
 const verbs = {
 	digest: ({ text }) => digest(utf8(text)),
 	sha384: ({ text }) => hex(sha384(utf8(text))),
-	blind: ({ n, message, salt, r }) => hex(blind(BigInt(`0x${n}`), bytes(message), bytes(salt), BigInt(`0x${r}`))),
+	blind: ({ n, message, salt, r }) =>
+		hex(blindMessage(BigInt(`0x${n}`), bytes(message), bytes(salt), BigInt(`0x${r}`))),
 	finalize: ({ n, message, signed, r, salt_length }) =>
 		hex(finalize(BigInt(`0x${n}`), bytes(message), bytes(signed), BigInt(`0x${r}`), salt_length)),
 	signed: ({ n, message, signature, salt_length }) =>
@@ -85,9 +86,9 @@ const verbs = {
 	ticket: ({ n, digest: survey, tape: data, signed }) => {
 		const key = BigInt(`0x${n}`);
 		const { random, used } = tape(bytes(data));
-		const { prefix, salt, r } = drawBlinding(key, random);
+		const { prefix, salt, r } = drawRequest(key, random);
 		const message = messageOf(prefix, survey);
-		const z = hex(blind(key, message, salt, bigEndian(r)));
+		const z = hex(blindMessage(key, message, salt, bigEndian(r)));
 		const signature = hex(finalize(key, message, bytes(signed), bigEndian(r)));
 		return { prefix: hex(prefix), salt: hex(salt), r: hex(r), used: used(), z, signature, id: hex(ticketId(prefix)) };
 	},
@@ -95,8 +96,8 @@ const verbs = {
 		const [key, said, answer, blinding] = [BigInt(`0x${n}`), bytes(message), bytes(signed), BigInt(`0x${r}`)];
 		const times = Array.from({ length: count }, () => {
 			const begun = performance.now();
-			drawBlinding(key, systemBytes);
-			blind(key, said, new Uint8Array(48), blinding);
+			drawRequest(key, systemBytes);
+			blindMessage(key, said, new Uint8Array(48), blinding);
 			finalize(key, said, answer, blinding);
 			return performance.now() - begun;
 		});
@@ -125,8 +126,8 @@ const verbs = {
 		encode(survey, answers);
 		return count;
 	},
-	needed: ({ source, asked }) => [...needed(Survey.fromJson(bytes(source)), asked)],
-	ofHundred: ({ suspicion, losses }) => losses.map((loss) => ofHundred(suspicion, loss)),
+	needed: ({ source, asked }) => [...questionIdsFor(Survey.fromJson(bytes(source)), asked)],
+	ofHundred: ({ suspicion, losses }) => losses.map((loss) => posteriorInHundred(suspicion, loss)),
 	system: ({ count }) => hex(systemBytes(count)),
 	unpack: ({ source, bits }) => unpack(Survey.fromJson(bytes(source)), bytes(bits)),
 	words: ({ source, bits, strings }) => {
@@ -149,8 +150,8 @@ const verbs = {
 			}
 			return buffer.splice(0, count);
 		};
-		const out = Array.from({ length: coins }, () => +coin(BigInt(threshold), random));
-		for (const bound of bounds) for (let i = 0; i < each; i++) out.push(below(bound, random));
+		const out = Array.from({ length: coins }, () => +flipCoin(BigInt(threshold), random));
+		for (const bound of bounds) for (let i = 0; i < each; i++) out.push(drawBelow(bound, random));
 		return digest(utf8(out.join()));
 	},
 	sample: ({ source, answers, count }) => {
@@ -192,12 +193,12 @@ const verbs = {
 	storage: ({ name, content, book, shared }) => {
 		// a storage that others can read, and what the page held in memory: two pages of one storage hold each their own
 		if (shared) storages[shared] ??= {};
-		ledgers[name] = new Ledger(shared ? storages[shared] : content, { book, held: shared && {} });
+		ledgers[name] = new Ledger(shared ? storages[shared] : content, { profile: book, held: shared && {} });
 		return ledgers[name].persistent;
 	},
 	stored: ({ name, key = "candor-ledger/2" }) => ledger(name).storage[key] ?? null,
 	acknowledge: ({ name, source, server = SERVER }) => ledger(name).acknowledge(Survey.fromJson(bytes(source)), server),
-	books: ({ name }) => ledger(name).books(),
+	books: ({ name }) => ledger(name).profiles(),
 	forget: async ({ name }) => (await ledger(name).forget()) ?? null,
 	spent: ({ name, source, server = SERVER }) => {
 		const book = ledger(name).read();
@@ -205,6 +206,28 @@ const verbs = {
 	},
 	entries: ({ name }) => ledger(name).read().entries,
 	fetch: async ({ url }) => (await fetch(url)).digest,
+	// answers what the device asks with `least`, by type, and sends; what was asked, the report, and the receipt's status
+	session: async ({ url, least, name, options = {} }) => {
+		const session = await open(url, { ...timed(options), ledger: name === undefined ? null : ledger(name) });
+		const asked = session.questions.map(({ id }) => id);
+		for (const question of session.questions) {
+			if (session.isShown(question)) session.answer(question.id, least[question.type] ?? question.labels[0] ?? null);
+		}
+		const { answers, report, repeated } = await session.review();
+		const again = await session.review();
+		const fields = answers.map(({ field }) => field.questions.map(({ id }) => id));
+		const { status } = await session.send();
+		return {
+			asked,
+			fields,
+			report,
+			repeated,
+			status,
+			isSame: again.report === report,
+			later: (await session.send()).status,
+		};
+	},
+	refusedAnswer: async ({ url, id, value }) => (await open(url, { ...timed({}), ledger: null })).answer(id, value),
 	respond: async ({ url, answers, name, options = {} }) =>
 		respond(url, answers, { ...timed(options), ledger: name === undefined ? null : ledger(name) }),
 	take: async ({ url, name, tape: data, options = {} }) => {
@@ -218,7 +241,7 @@ const verbs = {
 	},
 	address: ({ url }) => {
 		const { ticket, ...rest } = parseAddress(url);
-		return { ...rest, ticket: ticket && [toText(ticket.prefix), toText(ticket.signature)] };
+		return { ...rest, ticket: ticket && [toBase64url(ticket.prefix), toBase64url(ticket.signature)] };
 	},
 	issuer: ({ url, issuer }) => issuerOf(parseAddress(url), { tickets: { issuer: issuer || undefined } }),
 	seconds: async ({ url, answers, ticks }) => {
