@@ -32,7 +32,7 @@ from survey_app.authoring.design.blocks import (
 )
 from survey_app.authoring.design.partition import find_best_partition, search_partition
 from survey_app.authoring.fields import DesignRequest
-from survey_app.kinds.assumptions import OPTION_SHARE, SKIP_SHARE, YES_SHARE
+from survey_app.kinds.planning_assumptions import OPTION_SHARE, SKIP_SHARE, YES_SHARE
 from survey_app.languages import numbers
 from survey_app.plan.question_plan import make_question
 from survey_app.plan.survey_plan import plan_survey
@@ -107,7 +107,7 @@ One question, of which each device answers for some options.
 PAIR_TEXT = """## The price of a pair
 
 Respondents of two questions that are randomized together, in parts of those that they need apart. Below 1 the cross-tab
-is a gift: it costs nothing, and saves some.
+is free: it costs nothing, and saves some.
 """
 OPTIONAL_TEXT = """## The price of `optional`
 

@@ -21,7 +21,7 @@ WIDTH, MARGIN, STRIP = 440.0, 8.0, 20.0
 HEAD = """\
 # Benchmarks
 
-Written by `make bench`; do not edit it. Speed beside what could be reached at best, beside the libraries of the field,
+Written by `make bench`; do not edit it. Speed compared with the best possible, with other libraries,
 and against the number of reports.
 
 How to read it: the numbers of a section are from one run on one machine ({cores}, Python {python}), and contestants

@@ -19,7 +19,7 @@ from benchmarks.peers import make_installed
 from candor_client.definition import Survey
 from survey_app.assure.simulation import devices
 from survey_app.authoring import build
-from survey_app.plan.assumed_people import draw_people
+from survey_app.plan.simulated_people import draw_people
 from survey_app.results.parquet.pair_counts import count
 from survey_app.results.parquet.parquet_reader import find, read_batches, scan
 from survey_app.results.parquet.parquet_writer import write_columns, write_parts

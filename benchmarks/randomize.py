@@ -1,4 +1,4 @@
-"""Reports a second at ε = ln 3: this client beside the libraries of the field, on the same work, in one run.
+"""Reports a second at ε = ln 3: this client next to other libraries, on the same work, in one run.
 
 The work is the randomization of one answer of one respondent: binary, one of 8, one of 32.
 A peer is secure if it draws from the operating system or a cryptographic generator; the others are for comparison.

@@ -19,7 +19,7 @@ from survey_app import create_app
 from survey_app.assure.simulation import devices
 from survey_app.authoring import build
 from survey_app.authoring.terms import Terms
-from survey_app.plan.assumed_people import draw_people
+from survey_app.plan.simulated_people import draw_people
 from survey_app.store import Member, PublishedSurvey, Submission
 from survey_app.store.sqlite import SqliteStore
 

@@ -13,7 +13,7 @@ from benchmarks.page import Bars
 from candor_client import randomize
 from survey_app.assure.simulation import devices
 from survey_app.authoring import build_file
-from survey_app.plan.assumed_people import draw_people
+from survey_app.plan.simulated_people import draw_people
 
 PEOPLE, ONE_BY_ONE, ROUNDS = 10**6, 5_000, 3
 QUICK, QUICK_ONE_BY_ONE = 2_000, 50

@@ -1,4 +1,4 @@
-"""Whole surveys at equal ε and equal n: the mean squared error of every figure, beside the libraries of the field.
+"""Whole surveys at equal ε and equal n: the mean squared error of every figure, next to other libraries.
 
 The errors are those of the figures that a researcher reads, against the population: the share of yes, of each option,
 and means scaled to their range. Each peer uses the methods it offers: multi-freq-ldpy splits ε over the attributes
@@ -27,8 +27,8 @@ from candor_client.question import Question
 from survey_app.assure.simulation.trial import population_figure, simulate_tally
 from survey_app.authoring import build
 from survey_app.figures import FigureKind, Floats
-from survey_app.kinds.assumptions import Indices
-from survey_app.plan.assumed_people import draw_people
+from survey_app.kinds.planning_assumptions import Indices
+from survey_app.plan.simulated_people import draw_people
 from survey_app.results.survey_document import results
 
 PEOPLE, RUNS, QUICK_RUNS = 3_000, 300, 2

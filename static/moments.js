@@ -7,13 +7,13 @@ function tell(root) {
 		if (Number.isNaN(moment.getTime()) || moment.getTimezoneOffset() === 0) continue;
 		const own = document.createElement("span");
 		own.className = "own-clock";
-		own.textContent = ` (${written(moment)})`;
+		own.textContent = ` (${formatMoment(moment)})`;
 		time.append(own);
 	}
 }
 
 /** @param {Date} moment */
-function written(moment) {
+function formatMoment(moment) {
 	return moment.toLocaleString("en-GB", {
 		day: "2-digit",
 		month: "short",
@@ -39,7 +39,7 @@ function tellFields(root) {
 		const update = () => {
 			const moment = new Date(`${field.value}Z`);
 			const isValid = field.value !== "" && moment.getTimezoneOffset() !== 0;
-			own.textContent = isValid ? `On your clock: ${written(moment)}` : "";
+			own.textContent = isValid ? `On your clock: ${formatMoment(moment)}` : "";
 			own.hidden = !isValid;
 		};
 		field.addEventListener("input", update);

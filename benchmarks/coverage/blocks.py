@@ -38,7 +38,7 @@ from benchmarks.coverage.truths import (
 from candor_client.definition import Survey
 from candor_client.mechanisms import Mechanism
 from survey_app.authoring import mechanism_choice
-from survey_app.kinds.assumptions import Indices
+from survey_app.kinds.planning_assumptions import Indices
 from survey_app.tally import columns_of
 
 COIN = mechanism_choice.make_flip(Decimal(2))

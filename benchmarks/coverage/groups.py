@@ -14,7 +14,7 @@ from survey_app.authoring import mechanism_choice
 from survey_app.estimate.group_estimates import combine, difference
 from survey_app.estimate.intervals import Interval
 from survey_app.estimate.question_estimates import Estimate, question_estimates
-from survey_app.kinds.assumptions import Indices
+from survey_app.kinds.planning_assumptions import Indices
 from survey_app.tally import Bits, Tally
 
 

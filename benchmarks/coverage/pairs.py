@@ -24,7 +24,7 @@ from benchmarks.coverage.truths import (
 )
 from candor_client.definition import Survey
 from survey_app.authoring import mechanism_choice
-from survey_app.kinds.assumptions import Indices
+from survey_app.kinds.planning_assumptions import Indices
 
 Table = Sequence[Sequence[float]]
 PARTS = ("cells", "within", "differences")

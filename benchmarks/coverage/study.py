@@ -18,7 +18,7 @@ from candor_client.definition import FORMAT, Survey
 from candor_client.mechanisms import Mechanism, publish
 from survey_app.assure.simulation import devices
 from survey_app.estimate.intervals import Interval
-from survey_app.kinds.assumptions import Indices
+from survey_app.kinds.planning_assumptions import Indices
 from survey_app.tally import Bits, Tally
 
 NOMINAL = 0.95

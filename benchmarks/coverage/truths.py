@@ -13,7 +13,7 @@ from scipy.stats import binom, multinomial
 from benchmarks.coverage.study import APPROXIMATE, Case, Find, Floats, People, PopulationTruth, make_tallies
 from candor_client.definition import Survey
 from candor_client.mechanisms import Subset
-from survey_app.kinds.assumptions import Indices
+from survey_app.kinds.planning_assumptions import Indices
 
 Integers = npt.NDArray[np.int64]
 Shares = tuple[Fraction, Fraction]  # P and Q of a count: how often it counts who is meant, and who is not

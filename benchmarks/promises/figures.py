@@ -10,7 +10,7 @@ from candor_client.description import digit_label
 from candor_client.question import Question
 from survey_app.assure.simulation.trial import population_figure
 from survey_app.figures import FigureKind, Floats
-from survey_app.kinds.assumptions import Indices
+from survey_app.kinds.planning_assumptions import Indices
 from survey_app.plan.forecast import Forecast
 from survey_app.results.survey_document import Line, Results, table_rows
 

@@ -13,9 +13,9 @@ from benchmarks.promises.figures import Figure, ShownFigure, promised_margin, sh
 from benchmarks.promises.surveys import FILES
 from candor_client.definition import Survey
 from survey_app.authoring import build
-from survey_app.plan.assumed_people import draw_people
 from survey_app.plan.forecast import find_sufficient_respondents, forecast_survey
 from survey_app.plan.report_variance import z_score
+from survey_app.plan.simulated_people import draw_people
 from survey_app.plan.target import Settings
 from survey_app.results.survey_document import Results, results
 from survey_app.tally import Tally

@@ -18,7 +18,7 @@ from survey_app.authoring import build
 from survey_app.channels import channel_of
 from survey_app.channels.design_variance import share_variance
 from survey_app.figures import make_share
-from survey_app.plan.assumed_people import draw_people
+from survey_app.plan.simulated_people import draw_people
 
 MOST_AT_ONCE = 2_000_000
 Counts = npt.NDArray[np.int64]

@@ -70,7 +70,7 @@ def errata() -> Section:
                 "database: each person's randomizer must satisfy the bound for every two *answers* of that one "
                 "person.",
                 "- *Fu, §6, “one's participation in a survey can never be disclosed”*: not so here. A report "
-                "arrives, so whoever sees the network sees that somebody took part; what is protected is the answer.",
+                "arrives, so a network observer sees that somebody took part; what is protected is the answer.",
                 "- *Smith, Algorithm 2*: with probability 1/(e^ε+1) the output is 1 − φ(x_i). The printed φ(1 − x_i) "
                 "is undefined unless records are bits, and need not be the other bit even then.",
                 "- *Lecture 1, §5*: M/n as the sensitivity of a mean supposes that n is public (see above).",

@@ -143,7 +143,7 @@ def exercise_4_5(rng: np.random.Generator, runs: int) -> Section:
         first[start : start + 500], largest[start : start + 500] = z[:, 0], z.max(axis=1)
     bound = scale * (math.log(COUNTIES) + 1)
     section.say(
-        "A histogram has sensitivity 2 (whoever moves leaves one county and enters another), so λ = 2/ε = 20 at ε = "
+        "A histogram has sensitivity 2 (those who move leave one county and enter another), so λ = 2/ε = 20 at ε = "
         "0.1. The expected error for Suffolk County is **20** people; the largest error of all is at most "
         f"**{bound:.1f}** on average by the lemma, and {format_figure(scale * harmonic(COUNTIES))} exactly. "
         "(If neighbours "

@@ -42,7 +42,7 @@ STATES = {
 MODULE = "python -m candor_client"
 SOLE_RESPONDENT_NOTE = "If {} knows which report is yours;\nwhat it says is still left to the dice."
 LEDGER_COPY_NOTE = (
-    "Whoever copies this file learns where you took part, on which days, and what it cost; of what is stored not what "
+    "A copy of this file reveals where you took part, on which days, and what it cost. Once a report is stored, it "
     "you answered, and not which report is yours.",
     "Of what is not stored yet, it also holds what is to be sent, or the invitation or ticket: they could use that in "
     "your place, and recognise it at the server.",
@@ -179,7 +179,7 @@ def _ensure_ticket(device: Device, address: Address, survey: Survey, options: ar
         _print_paragraphs(
             f"This survey is by invitation. {issuer} changes yours for a ticket, which it signs without seeing it. "
             "Your report carries the ticket, never the invitation.",
-            "Whoever writes down times and addresses can still guess which report followed which ticket. You may take "
+            "A server that logs times and addresses can still guess which report followed which ticket. You may take "
             "the ticket now and answer at another time, in another place.",
         )
         if not (options.yes or _confirm("Take the ticket now?")):
@@ -199,7 +199,7 @@ def _ensure_ticket(device: Device, address: Address, survey: Survey, options: ar
     ticket = device.ticket(address, survey)
     print("\nThe ticket for this survey is in the ledger of this device.")
     if options.ticket_link:
-        print("Whoever has this link can answer in your place, once. To answer on another device instead of this one:")
+        print("Anyone with this link can answer in your place, once. To answer on another device instead of this one:")
         print(address.ticket_link(ticket))
     return True
 
@@ -267,9 +267,9 @@ def _print_introduction(survey: Survey, tags: list[str], spending: Spending, ser
     if survey.group:
         print(f"You answer as: {survey.group}")
     if survey.tickets:
-        print(SOLE_RESPONDENT_NOTE.format("this survey or your group is for you alone, whoever invites"))
+        print(SOLE_RESPONDENT_NOTE.format("this survey or your group is for you alone, the inviter"))
     elif survey.group:
-        print(SOLE_RESPONDENT_NOTE.format("nobody else has your link, whoever sent it"))
+        print(SOLE_RESPONDENT_NOTE.format("nobody else has your link, its sender"))
     for text in (survey.description, survey.consent, survey.contact and f"Contact: {survey.contact}"):
         if text:
             print(wrap_paragraphs(text))

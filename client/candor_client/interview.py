@@ -114,7 +114,7 @@ def format_farewell(survey: Survey) -> str:
         parts.append(
             f"{survey.completion}\n"
             + textwrap.fill(
-                "This address is the same for everybody. It is not opened from here: whoever runs it can see that you "
+                "This address is the same for everybody. It is not opened from here: its operator can see that you "
                 "come, though not what you answered.",
                 WIDTH,
             )

@@ -1,7 +1,8 @@
 """A survey, one question at a time: what an app needs that asks its own questions.
 
-With `ask`, a device answers one block of questions, which it draws itself. `open` draws it, so that the app knows
-what to ask before it asks. Nothing is randomized, charged or sent before `review` and `send`.
+With `ask`, a device answers one block of questions, which is one field of the definition. The device draws it
+in `open`, so that the app knows what to ask before it asks. Nothing is randomized, charged or sent before `review` and
+`send`.
 """
 
 import secrets
@@ -51,7 +52,7 @@ class Session:
         self.survey = survey
         self._address, self._device, self._entry = address, device, entry
         self._answers: dict[str, Any] = {}
-        self._begun: float | None = None
+        self._review_start = 0.0  # by the clock of the device; set by `review`
         self._review: Review | None = None
 
     @property
@@ -67,8 +68,8 @@ class Session:
         """
         if self.is_answered:
             return ()
-        asked = self._entry.asked
-        needed = self.survey.ids if asked is None else self.survey.question_ids_for(asked)
+        field_index = self._entry.asked
+        needed = self.survey.ids if field_index is None else self.survey.question_ids_for(field_index)
         return tuple(question for question in self.survey.questions if question.id in needed)
 
     def is_shown(self, question: Question) -> bool:
@@ -103,28 +104,28 @@ class Session:
     def review(self, answers: Mapping[str, Any] | None = None) -> Review:
         """Randomize the answers, once and for all, and return what each became; this spends the ε of the survey.
 
-        `answers` is added to those given by `answer`; answers to questions that this device does not ask are not used.
+        `answers` is added to those given by `answer`; answers to questions that this device does not ask are not used,
+        and after the first call `answers` has no effect.
         The report is in the ledger before this returns, so that no other noise can be drawn. Raise AnswerError if an
         answer is missing or does not fit, and LimitExceeded if the report would spend more than the limits allow.
         """
         if self._review is None:
-            begun = self._device.clock.monotonic()
+            start = self._device.clock.monotonic()
             given = {**self._answers, **(answers or {})}
             self._entry, is_new = self._device.make(self._address, self.survey, given)
-            self._begun = begun
+            self._review_start = start
             self._review = self._describe(given if is_new else None)
         return self._review
 
     def send(self) -> Receipt:
         """Send the report and return the receipt; make it first if `review` was not called.
 
-        It leaves at a whole second after it was begun, so that its time tells nothing. May be called again after
-        Unreachable, also in another session: the same bytes are sent, and the server stores them once.
+        It is sent a whole number of seconds after `review` began, so that its time tells nothing. May be called again
+        after Unreachable, also in another session: the same bytes are sent, and the server stores them once.
         """
         review = self.review()
-        begun = self._device.clock.monotonic() if self._begun is None else self._begun
         entry = self._entry
-        status = self._device.send(self._address, self.survey, entry, begun)
+        status = self._device.send(self._address, self.survey, entry, self._review_start)
         self._entry = self._device.entry(self._address, self.survey)
         return Receipt(self.survey.digest, entry.bits or None, status, entry.epsilon, review.repeated)
 
@@ -133,8 +134,8 @@ class Session:
         if entry.stored:
             return Review((), b"", repeated=True)
         fields = unpack(survey, entry.bits)
-        asked = next(i for i, bits in enumerate(fields) if bits is not None) if survey.ask else None
-        indices = None if answers is None else encode(survey, answers, asked)
+        field_index = next(i for i, bits in enumerate(fields) if bits is not None) if survey.ask else None
+        indices = None if answers is None else encode(survey, answers, field_index)
         reviewed = tuple(
             ReviewedAnswer(part.questions, None if indices is None else description.format_answers(part, indices), sent)
             for field, bits in zip(survey.fields, fields, strict=True)

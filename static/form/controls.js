@@ -21,7 +21,7 @@ import * as types from "./types/index.js";
 /**
  * The form's part of a question type: its inputs, with an id for their descriptions, and a sentence on how its answers are
  * rounded before they are randomized, which may be empty.
- * @typedef {{ control(question: Asked, id: string): Control, rounding(question: Question): string }} FormType
+ * @typedef {{ control(question: Asked, id: string): Control, describeRounding(question: Question): string }} FormType
  */
 
 /** @type {Record<string, FormType>} */

@@ -104,7 +104,7 @@ async function show() {
 		if (entry?.day) return place(() => [notice("report_lost", { day: day(entry.day) }), panel()]);
 		if (!isOpen) return place(() => []);
 		charge(ledger.read(), survey, surveyAddress().server, limits(ledger));
-		const screen = tickets?.ticketScreen({ survey, ledger, refresh: again, problem });
+		const screen = tickets?.ticketScreen({ survey, ledger, refresh, problem });
 		seen = ledger.read().entries[survey.digest];
 		// taking a ticket needs consent; a message about it does not
 		if (screen) return place(() => gateScreen(screen()));
@@ -151,10 +151,10 @@ function renew() {
 
 function anew() {
 	seen = undefined;
-	again();
+	refresh();
 }
 
-async function again() {
+async function refresh() {
 	await show();
 	moveFocus(root);
 }
@@ -168,7 +168,7 @@ function turn(next = ledger) {
 	askAgain();
 	ledger = next;
 	answers = null;
-	return again();
+	return refresh();
 }
 
 async function forgetOld() {
@@ -270,7 +270,7 @@ async function make(values, asked) {
 	} catch (error) {
 		return problem(codeOf(error));
 	}
-	await again();
+	await refresh();
 }
 
 /** @param {Entry} entry */

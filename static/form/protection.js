@@ -14,7 +14,7 @@ import { epsilon, say, speech } from "./strings.js";
  * @param {Field} field
  */
 export function explain(field) {
-	const roundings = field.questions.map((question) => formType(question).rounding(question));
+	const roundings = field.questions.map((question) => formType(question).describeRounding(question));
 	return [...roundings, oddsSentence(field, speech)].filter(Boolean).join(" ");
 }
 

@@ -275,18 +275,18 @@ function ask(question, field) {
 		nodes,
 	);
 	let hinted = false;
-	const left = () => optional && empty();
-	const readShown = () => (left() ? null : read());
+	const isSkipped = () => optional && empty();
+	const readShown = () => (isSkipped() ? null : read());
 	const mark = () => {
 		const bad = readShown() === undefined;
-		const text = bad ? say(...wrong()) : hinted && left() ? say("left").replace("\n", " ") : "";
+		const text = bad ? say(...wrong()) : hinted && isSkipped() ? say("left").replace("\n", " ") : "";
 		error.replaceChildren(text && el("span", languageProps, text));
 		error.className = text && !bad ? "note" : "error";
 		for (const input of inputs) input.setAttribute("aria-invalid", String(bad));
 		return bad;
 	};
 	const check = () => {
-		const first = left() && !hinted;
+		const first = isSkipped() && !hinted;
 		hinted ||= first;
 		return mark() || first;
 	};

@@ -31,7 +31,7 @@ function fields(survey, bits, answers) {
 	 * @param {number[]} part
 	 */
 	const item = (field, part) => {
-		const lines = apart(field, part).map(([unit, sent]) => [
+		const lines = splitByQuestion(field, part).map(([unit, sent]) => [
 			el("p", {}, unit.questions.map(({ text }) => text).join(" + ")),
 			line(unit, sent),
 			answers && unit.questions.every(({ id }) => !(id in answers)) && textEl("p.hint", "unasked"),
@@ -66,7 +66,7 @@ function fields(survey, bits, answers) {
  * @param {number[]} part
  * @returns {[field: Field, sent: string][]}
  */
-function apart(field, part) {
+function splitByQuestion(field, part) {
 	const { questions, cells, mechanism } = field;
 	const named = mechanism.namedSymbols(part);
 	if (questions.length === 1 || named.length !== 1) return [[field, describe(field, part, speech)]];

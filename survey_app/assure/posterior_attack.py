@@ -102,7 +102,7 @@ def simulate_attack(survey: Survey, people: Mapping[str, Indices], rows: Bits) -
         weights = np.array(
             [
                 counts * np.array([sum(part * chances[symbol] for symbol, part in mixture) for mixture in symbols])
-                for chances in channel_of(at.field.mechanism).likelihoods(patterns)
+                for chances in channel_of(at.field.mechanism).row_likelihoods(patterns)
             ]
         )
         truth = combinations[combination_of_person.reshape(-1)[row_numbers]]

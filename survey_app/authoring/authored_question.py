@@ -152,7 +152,7 @@ def read_classic_design(node: Node) -> Flip:
             p = max(value.share(), 1 - value.share())
             q = 1 - p
     if math.floor(p * DENOMINATOR) <= math.ceil(q * DENOMINATOR):  # after rounding to integers
-        raise node.error("this design says nothing about the answer: ε = 0")
+        raise node.error("this design is uninformative: ε = 0")
     if q <= 0 or p >= 1:
         raise node.error("with this design some answers give a person away for certain: ε is infinite")
     return mechanism_choice.make_classic_flip(p, q)

@@ -71,7 +71,7 @@ def read_invitations(top: dict[str, Node]) -> Invitations | None:
     members = node.mapping((), ("from", "issuer", "key"))
     entries: dict[str, str] = {key: members[key].text() for key in ("issuer", "key") if key in members}
     if len(entries) == 1:
-        raise node.error("issuer and key go together: whoever invites makes the key (candor issuer key)")
+        raise node.error("issuer and key go together: the inviter makes the key (candor issuer key)")
     if "from" in members:
         entries["from"] = _read_start(members["from"], top)
     if "key" in entries:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from candor_client.question import Question
 from survey_app.kinds import kind_of
-from survey_app.kinds.assumptions import SKIP_SHARE
+from survey_app.kinds.planning_assumptions import SKIP_SHARE
 
 LEAST_RATE = 1e-6  # lowest predicted rate, however many conditions precede a question
 

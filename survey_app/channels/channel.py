@@ -207,7 +207,7 @@ class Channel(ABC):
         """Return sentences that say with which odds a device changes an answer; `question` is the field's first."""
 
     @abstractmethod
-    def explains_symbols(self, *, exact: bool) -> bool:
+    def needs_symbol_explanation(self, *, exact: bool) -> bool:
         """Return whether respondents need an explanation of what counts as their answer.
 
         `exact` means that each answer has a symbol of its own.
@@ -293,7 +293,7 @@ class Channel(ABC):
     def named_symbols(self, counts: Counts, n: int) -> Counts | None:
         """Return how often each symbol was named; None unless every report names exactly one."""
 
-    def multiplicity(self, figures: int) -> int:
+    def comparison_count(self, figures: int) -> int:
         """Return by what number of intervals to correct the error of this number of shares (Bonferroni)."""
         return figures
 
@@ -302,7 +302,7 @@ class Channel(ABC):
         """The fraction of devices whose reports are informative about one figure."""
         return 1.0
 
-    def likelihoods(self, rows: Matrix) -> Floats:
+    def row_likelihoods(self, rows: Matrix) -> Floats:
         """Return the `likelihood` of each unpacked row, as floats; a channel may override this with a faster way."""
         distinct, index = np.unique(rows, axis=0, return_inverse=True)
         chances = (self.likelihood(int("".join("01"[int(bit)] for bit in row), 2)) for row in distinct)

@@ -176,7 +176,7 @@ class DrawnChannel(CoinChannel):
         sizes = {"draw": self.mechanism.draw, "size": self.mechanism.size, "sets": self.mechanism.sets}
         return [Sentence("privacy.drawn", {"people": people, "true": true, **sizes})]
 
-    def explains_symbols(self, *, exact: bool) -> bool:
+    def needs_symbol_explanation(self, *, exact: bool) -> bool:
         return False  # here an answer is a single option, not a set
 
     def observe(self, counts: Counts, n: int, figure: Figure) -> Binomial | None:

@@ -30,7 +30,7 @@ from survey_app.figures import Figure, Floats, Sets
 
 @final
 class FlipChannel(CoinChannel):
-    """One bit whose value 1 names the second symbol."""
+    """One bit whose value 1 names the second symbol. `p` and `q` are floats; `coin` has them as exact fractions."""
 
     mechanism: Flip
     chances_from_integers = "p = one/2^64; q = zero/2^64"
@@ -75,7 +75,7 @@ class FlipChannel(CoinChannel):
         return [BitMeaning("", "", symbol_label(field, 1), *self.coin)]
 
     def count_items(self, field: Field, counts: Counts, n: int) -> list[ItemCount]:
-        return [ItemCount(symbol_label(field, 1), int(counts[0]), n, self.q, self.p)]
+        return [ItemCount(symbol_label(field, 1), int(counts[0]), n, least=self.q, most=self.p)]
 
     def estimator_sentence(self, n: str) -> str:
         return f"A share is (ones/n − q)/(p − q), where n is {n}."
@@ -87,7 +87,7 @@ class FlipChannel(CoinChannel):
     def odds_sentences(self, question: Question, words: SymbolWords) -> list[Sentence]:
         return [coin_sentence(self.mechanism.blind_draw(), self.coin, words)]
 
-    def explains_symbols(self, *, exact: bool) -> bool:
+    def needs_symbol_explanation(self, *, exact: bool) -> bool:
         return True
 
     def forced_response(self) -> tuple[Fraction, Fraction, Fraction]:
@@ -110,10 +110,15 @@ class FlipChannel(CoinChannel):
         return float(abs(second - first)) * max(1 - self.q, self.p) / (self.p - self.q)
 
     def score_map(self, sets: Sets) -> ScoreMap:
-        p, q, d = self.p, self.q, self.p - self.q
-        noise = np.array([p * (1 - p), q * (1 - q)]) / d**2
-        slope, offset = np.array([[-1.0, 1.0]]) / d, np.array([p, -q]) / d
-        return ScoreMap(slope, offset, noise, 1 + noise[::-1] - noise, (np.array([1 - p, q]), d))
+        p, q, gap = self.p, self.q, self.p - self.q
+        noise = np.array([p * (1 - p), q * (1 - q)]) / gap**2
+        return ScoreMap(
+            slope=np.array([[-1.0, 1.0]]) / gap,
+            offset=np.array([p, -q]) / gap,
+            noise_moment=noise,
+            moment_gain=1 + noise[::-1] - noise,
+            table=(np.array([1 - p, q]), gap),
+        )
 
     def share_coin(self, reported: float, unbiased: float) -> tuple[Fraction, Fraction]:
         """Return p and q of the symbol that fits the reported share.
@@ -144,8 +149,8 @@ class FlipChannel(CoinChannel):
     def named_symbols(self, counts: Counts, n: int) -> Counts:
         return np.array([n - counts[0], counts[0]], dtype=np.int64)
 
-    def likelihoods(self, rows: Matrix) -> Floats:
+    def row_likelihoods(self, rows: Matrix) -> Floats:
         return np.where(rows > 0, np.array([self.q, self.p]), np.array([1 - self.q, 1 - self.p]))
 
-    def multiplicity(self, figures: int) -> int:
+    def comparison_count(self, figures: int) -> int:
         return 1  # all figures follow from one bit

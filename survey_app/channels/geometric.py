@@ -139,7 +139,7 @@ class GeometricChannel(Channel):
         distance = self.mechanism.median_noise(question)
         return [Sentence("privacy.geometric" if distance else "privacy.geometric_little", {"away": distance})]
 
-    def explains_symbols(self, *, exact: bool) -> bool:
+    def needs_symbol_explanation(self, *, exact: bool) -> bool:
         return not exact  # noise is added to the number itself
 
     def asked_counts(self, counts: Counts) -> None:

@@ -152,7 +152,7 @@ class SubsetChannel(CoinChannel):
         weight_sentence = Sentence("privacy.several", {"weight": self.mechanism.weight, "size": self.mechanism.size})
         return [odds, weight_sentence] if self.mechanism.weight > 1 else [odds]
 
-    def explains_symbols(self, *, exact: bool) -> bool:
+    def needs_symbol_explanation(self, *, exact: bool) -> bool:
         return True
 
     def asked_counts(self, counts: Counts) -> None:
@@ -198,7 +198,7 @@ class SubsetChannel(CoinChannel):
     def named_symbols(self, counts: Counts, n: int) -> Counts | None:
         return counts if self.mechanism.weight == 1 else None
 
-    def likelihoods(self, rows: Matrix) -> Floats:
+    def row_likelihoods(self, rows: Matrix) -> Floats:
         k, w = self.mechanism.size, self.mechanism.weight
         return np.where(rows > 0, self.p / w, (1 - self.p) / (k - w))
 

@@ -16,7 +16,7 @@ from survey_app.store.sqlite.inspection import is_sqlite
 from survey_app.web import DEFAULT_DB
 
 NO_KEYS = (
-    "{} takes answers by invitation and is not over. Keys of tickets are in no copy: whoever has a ticket can send "
+    "{} takes answers by invitation and is not over. Keys of tickets are in no copy: people with a ticket can send "
     "their report to the new server too, but nobody can take one there. If the old server goes, move its tickets file "
     "by hand (SQLite: FILE-tickets; PostgreSQL: what CANDOR_TICKETS names) and leave none behind, or invite to a "
     "survey under another slug. A new version would mean that the reports of this one are never shown."

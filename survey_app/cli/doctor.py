@@ -25,7 +25,7 @@ SOURCE_NAMES = {ParameterSource.COMMANDLINE: "--db", ParameterSource.ENVIRONMENT
 def doctor_command(ctx: click.Context, url: str | None, as_json: bool) -> None:
     """Look for what is wrong, and say what to do about it: the first thing to send along when you ask for help.
 
-    Python and packages, SQLite, the database, its permissions, room and tidiness, settings and the clock; with --url
+    Python and packages, SQLite, the database, its permissions, space and tidiness, settings and the clock; with --url
     also what a proxy does to a running server. It changes nothing, makes no database and tells no secret. Exit code 1
     where something fails.
     """

@@ -20,14 +20,14 @@ CODES = {
     "that it could not be run, so that 1 is a refutation and nothing else; of `survey close` that it had to ask, and "
     "there was neither a terminal nor `--yes`",
     STOPPED: "stopped by Ctrl-C",
-    CLOSED: "whoever read the output went away, as in `candor survey list | head -1`; nothing is said",
+    CLOSED: "the reader of the output closed it, as in `candor survey list | head -1`; no message",
 }
 ADVICE_BY_ERRNO = {
     errno.ENOENT: "look whether its name is right",
     errno.EACCES: "run the command as the user whose file it is",
     errno.EPERM: "run the command as the user whose file it is",
-    errno.ENOSPC: "make room, then repeat the command",
-    errno.EDQUOT: "make room, then repeat the command",
+    errno.ENOSPC: "free disk space, then repeat the command",
+    errno.EDQUOT: "free disk space, then repeat the command",
     errno.EROFS: "name another place",
     errno.EISDIR: "name a file in it",
     errno.ENOTDIR: "look whether its name is right",

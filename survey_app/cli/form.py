@@ -44,7 +44,7 @@ def form_command(
 
     Script, styles and definition are in it; it loads nothing, and sends to the server alone. The same version of
     Candor makes the same bytes from the same definition and server on every machine, so its SHA-256 can be printed on
-    a poster, in an ethics approval or in a registration. Whoever has no database takes the definition that the server
+    a poster, in an ethics approval or in a registration. Without a database, use the definition that the server
     gives out (GET /api/surveys/SLUG).
     """
     if checked is not None and survey is None:

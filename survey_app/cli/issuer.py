@@ -97,7 +97,7 @@ def add_command(ctx: click.Context, url: str) -> None:
         raise StoreError(f"the key of {survey.slug} was not made here, or is gone; candor issuer key {survey.slug}")
     if key.digest not in (None, survey.digest):
         raise StoreError(
-            "this key signs for another definition already, and whoever has a ticket for the one could answer the "
+            "this key signs for another definition already, and a ticket for the one would be valid for the "
             f"other; make a new one with candor issuer key {survey.slug}"
         )
     if key.digest is None:

@@ -15,7 +15,7 @@ from survey_app.authoring.ask import Ask
 from survey_app.authoring.yaml_source import AuthoringError
 from survey_app.cli.common import FILE, format_faults
 from survey_app.cli.terminal import format_examples, show_status
-from survey_app.kinds.assumptions import Guess, PlanError
+from survey_app.kinds.planning_assumptions import Guess, PlanError
 from survey_app.plan.central_model import DELTA
 from survey_app.plan.epsilon_guide import list_levels
 from survey_app.plan.plan_text import render_guidance, render_question_plan, render_survey_plan

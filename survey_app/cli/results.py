@@ -32,7 +32,7 @@ from survey_app.invitations.codes import add_invitation_counts
 from survey_app.kinds import kind_of
 from survey_app.languages.plain_text import wrap_sentence
 from survey_app.results.crosstab_document import make_crosstab
-from survey_app.results.csv_table import crosstab_table, format_csv, regression_table, results_table, study_table
+from survey_app.results.csv_columns import crosstab_table, format_csv, regression_table, results_table, study_table
 from survey_app.results.export import report_progress
 from survey_app.results.group_document import Study, compare_groups, make_study
 from survey_app.results.regression_document import parse_outcome, regress_on_groups, regress_on_questions

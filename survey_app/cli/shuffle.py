@@ -37,7 +37,7 @@ def shuffle_command(
 ) -> None:
     """Drop the ids of the reports in IN and write them to OUT in an order that nobody knows.
 
-    For a party that is independent of whoever analyses: it takes reports in (NDJSON, as devices send them, or an
+    For a party that is independent of the analysts: it takes reports in (NDJSON, as devices send them, or an
     export), strips and permutes them with the system's randomness, and passes OUT on. Then keep neither IN nor a copy.
     Where the definition is known, it says what (ε, δ) the passed data has.
     """
@@ -65,7 +65,6 @@ def shuffle_command(
     local = float(total_epsilon(outcome.survey))
     click.echo(
         f"each device is ε = {numbers.format_epsilon(local)} private; the shuffled whole is ε = "
-        f"{numbers.format_epsilon(central_epsilon(local, outcome.reports, delta))} with δ = {delta:g}, if "
-        "whoever shuffles is "
-        "independent of whoever analyses, keeps no ids, times or order, and all devices ran this definition"
+        f"{numbers.format_epsilon(central_epsilon(local, outcome.reports, delta))} with δ = {delta:g}, if the "
+        "shuffler is independent of the analysts, keeps no ids, times or order, and all devices ran this definition"
     )

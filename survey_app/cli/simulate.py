@@ -12,8 +12,8 @@ from survey_app.assure.simulation import devices
 from survey_app.assure.simulation.refusals import refusal_reason
 from survey_app.cli.common import FILE, SLUG, find_managed, open_db, read_mapping
 from survey_app.cli.terminal import format_examples, show_progress, show_status
-from survey_app.kinds.assumptions import Indices, TruthError
-from survey_app.plan.assumed_people import draw_people
+from survey_app.kinds.planning_assumptions import Indices, TruthError
+from survey_app.plan.simulated_people import draw_people
 from survey_app.plan.study_plan import split_respondents
 from survey_app.store import Outcome, PublishedSurvey, Submission, now
 

@@ -40,7 +40,7 @@ from survey_app.store.term_changes import MUTABLE_AFTER_CLOSING
 
 DEFAULT = ParameterSource.DEFAULT
 RESPONDENTS, MARGIN = 500, 0.05  # planned for by default
-ORDER_NOTE = "the order in which reports came may be seen in the database until there is room on the disk to rewrite it"
+ORDER_NOTE = "the order of reports may remain readable on disk until there is enough disk space to rewrite the file"
 
 
 @click.group(epilog=format_examples("candor survey add exam.yaml", "candor survey list"))

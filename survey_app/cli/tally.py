@@ -70,7 +70,7 @@ def _count_by_spark(reports: ReportFiles, master: str, pairs: bool) -> TallyWith
 
 
 def _print_results(survey: Survey, counted: TallyWithPairs, form: str) -> None:
-    from survey_app.results.csv_table import format_csv, results_table
+    from survey_app.results.csv_columns import format_csv, results_table
     from survey_app.results.results_text import format_results
     from survey_app.results.survey_document import results  # with scipy, which plain counts do without
 

@@ -45,7 +45,7 @@ def load(store: Store, published: PublishedSurvey, reports: ReportFiles, progres
     if reports.survey != published.survey:
         raise LoadError(
             f"these reports are to {reports.survey.slug} {reports.survey.digest}, and {published.survey.slug} is "
-            f"{published.survey.digest}: noise of one definition says nothing under another"
+            f"{published.survey.digest}: noise of one definition is invalid under another"
         )
     if published.is_by_invitation:
         raise LoadError(f"{published.survey.slug} is by invitation: every report needs a ticket, and these have none")

@@ -10,21 +10,23 @@ from contextlib import suppress
 from survey_app.store import Outcome, Store, Submission, Unavailable
 
 MOST_AT_ONCE = 512
-TIDY_SECONDS, TIDY_AT_LEAST = 1.0, 60.0  # after a quiet second, and at the latest
+QUIET_SECONDS = 1.0  # without a report, after which the store is rewritten if it needs it
+CLEANUP_SECONDS = 60.0  # between rewrites while reports arrive without a pause, and between attempts to destroy keys
 RETRY_SECONDS = 10.0  # until a failed cleanup is retried
 
 
 class Writer:
     """One thread that stores the waiting reports, and sets the outcome of each.
 
-    It calls `destroy_keys` after each cleanup, and every minute. This destroys the keys of closed surveys, and returns
-    whether it succeeded.
+    It has the store rewritten once a second without reports has passed, and at the latest after a minute. It calls
+    `destroy_keys` after each rewrite, every minute, and while reports arrive without a pause at the latest every two
+    minutes. This destroys the keys of closed surveys, and returns whether it succeeded.
     """
 
     def __init__(self, store: Store, destroy_keys: Callable[[], bool] = lambda: True) -> None:
-        self._store, self._end = store, destroy_keys
+        self._store, self._destroy_keys = store, destroy_keys
         self._queue: queue.SimpleQueue[tuple[Submission, Future[Outcome]] | None] = queue.SimpleQueue()
-        self._start = threading.Lock()
+        self._start_lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
     def submit(self, submission: Submission) -> Future[Outcome]:
@@ -37,14 +39,14 @@ class Writer:
 
     def begin(self) -> None:
         """Start the thread; call this in the serving process, after all forks."""
-        with self._start:
+        with self._start_lock:
             if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
                 self._thread.start()
 
     def close(self) -> None:
         """Store the waiting reports, then stop the thread and close its connection; a later report starts anew."""
-        with self._start:
+        with self._start_lock:
             if self._thread is not None and self._thread.is_alive():
                 self._queue.put(None)
                 self._thread.join()
@@ -52,17 +54,17 @@ class Writer:
 
     def _run(self) -> None:
         try:
-            self._store_reports()
+            self._loop()
         finally:
             self._store.close()  # this thread's connection
 
-    def _store_reports(self) -> None:
-        tidy_time, has_expired, is_last = time.monotonic(), False, False
-        due = tidy_time + TIDY_AT_LEAST
+    def _loop(self) -> None:
+        last_rewrite, has_expired, is_last = time.monotonic(), False, False
+        keys_due = last_rewrite + CLEANUP_SECONDS
         while not is_last:
             waiting: list[tuple[Submission, Future[Outcome]]] = []
             try:
-                first = self._queue.get(timeout=TIDY_SECONDS)
+                first = self._queue.get(timeout=QUIET_SECONDS)
                 if first is None:
                     return
                 waiting.append(first)
@@ -70,17 +72,18 @@ class Writer:
                 with suppress(Unavailable):  # retried in a second
                     has_expired = self._store.expire()
             if has_expired or (
-                (not waiting or time.monotonic() - tidy_time > TIDY_AT_LEAST) and self._store.needs_rewrite
+                (not waiting or time.monotonic() - last_rewrite > CLEANUP_SECONDS) and self._store.needs_rewrite
             ):
                 self._store.tidy()
-                tidy_time, has_expired = time.monotonic(), False
-                due = tidy_time
-            if time.monotonic() >= due + (TIDY_AT_LEAST if waiting else 0):
-                due = time.monotonic() + (TIDY_AT_LEAST if self._end() else RETRY_SECONDS)
+                last_rewrite, has_expired = time.monotonic(), False
+                keys_due = min(keys_due, last_rewrite)
+            if time.monotonic() >= keys_due + (CLEANUP_SECONDS if waiting else 0):
+                keys_due = time.monotonic() + (CLEANUP_SECONDS if self._destroy_keys() else RETRY_SECONDS)
             if not waiting:
                 continue
 
-            def drain(waiting: list[tuple[Submission, Future[Outcome]]] = waiting) -> Sequence[Submission]:
+            def collect_waiting(waiting: list[tuple[Submission, Future[Outcome]]] = waiting) -> Sequence[Submission]:
+                """Return all reports that wait by now; the store calls it once it has the lock."""
                 nonlocal is_last
                 while len(waiting) < MOST_AT_ONCE and not is_last:
                     try:
@@ -94,7 +97,7 @@ class Writer:
                 return [submission for submission, _ in waiting]
 
             try:
-                outcomes = self._store.write(drain)
+                outcomes = self._store.write(collect_waiting)
             except Exception as error:  # every waiting request gets the error
                 for _, future in waiting:
                     with suppress(InvalidStateError):  # the request was cancelled

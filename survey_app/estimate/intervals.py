@@ -186,7 +186,7 @@ def guarded_wilson(ones: int, n: int, p: Fraction, q: Fraction, alpha: float) ->
 
 
 def finite_population(ones: int, n: int, p: Fraction, q: Fraction, alpha: float, population: int) -> Interval:
-    """Return the interval of a share in a finite population of N people, of whom n were drawn.
+    """Return the interval of a share in a finite population of N people, after a draw of n.
 
     With N = n it is the interval for the respondents themselves. It contains all shares π with
     (π̂ − π)² ≤ z² Var(π), where Var = (1 − n/N) π(1−π)/n + [π p(1−p) + (1−π) q(1−q)]/(n(p−q)²).

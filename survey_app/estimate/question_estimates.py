@@ -122,7 +122,7 @@ def family_estimates(evidence: Evidence, question: Question, family: Family, opt
         and question.no_answer > MOST_SEARCHED
     ):
         return []
-    figure_options = options.apply_bonferroni(evidence.channel.multiplicity(len(family.figures)))
+    figure_options = options.apply_bonferroni(evidence.channel.comparison_count(len(family.figures)))
     estimates = (
         figure_estimate(evidence, evidence.expand_figure(question, figure), figure_options) for figure in family.figures
     )

@@ -127,7 +127,7 @@ class TicketIssuer:
     ) -> None:
         self._file, self._find, self._signer = file, find, signer or Signer()
         self._tries = Limiter(TRIES, "invitations", counts)
-        self._thread = ThreadPoolExecutor(1, "desk")
+        self._thread = ThreadPoolExecutor(1, "issuer")
         self._lock, self._waiting = threading.Lock(), 0
 
     def issue(self, slug: str, code: str | None, body: bytes) -> Future[bytes]:

@@ -3,8 +3,8 @@
 from typing import final
 
 from candor_client.question import Question
-from survey_app.kinds.assumptions import OPTION_SHARE, Guess, even_share
 from survey_app.kinds.labels import SingleLabel
+from survey_app.kinds.planning_assumptions import OPTION_SHARE, Guess, even_share
 from survey_app.kinds.question_kind import AuthorValue
 
 

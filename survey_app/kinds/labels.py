@@ -10,7 +10,7 @@ import numpy.typing as npt
 from candor_client.description import digit_label
 from candor_client.question import Question
 from survey_app.figures import Floats
-from survey_app.kinds.assumptions import Generator, Indices, TruthError, check_share
+from survey_app.kinds.planning_assumptions import Generator, Indices, TruthError, check_share
 from survey_app.kinds.question_kind import SingleAnswer
 
 

@@ -11,8 +11,8 @@ from candor_client.description import NO_ANSWER
 from candor_client.question import Question
 from survey_app.channels.sentences import Sentence
 from survey_app.figures import Floats
-from survey_app.kinds.assumptions import OPTION_SHARE, Generator, Guess, Indices, check_share
 from survey_app.kinds.labels import check_labels
+from survey_app.kinds.planning_assumptions import OPTION_SHARE, Generator, Guess, Indices, check_share
 from survey_app.kinds.question_kind import AuthorValue, QuestionKind
 
 

@@ -17,7 +17,7 @@ from candor_client.description import bin_range, digit_label, level_value
 from candor_client.question import Question
 from survey_app.channels.sentences import Sentence
 from survey_app.figures import Floats
-from survey_app.kinds.assumptions import (
+from survey_app.kinds.planning_assumptions import (
     OPTION_SHARE,
     USUAL_SD,
     Generator,

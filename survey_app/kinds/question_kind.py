@@ -21,7 +21,7 @@ from candor_client.description import NO_ANSWER, digit_label
 from candor_client.question import Question
 from survey_app.channels.sentences import Sentence
 from survey_app.figures import Family, FamilyName, Figure, FigureKind, Floats, Sum, make_share
-from survey_app.kinds.assumptions import Generator, Guess, Indices, PlannedMean
+from survey_app.kinds.planning_assumptions import Generator, Guess, Indices, PlannedMean
 
 Starter = Mapping[str, str | list[Any]]
 

@@ -5,8 +5,8 @@ from fractions import Fraction
 from typing import final
 
 from candor_client.question import Question
-from survey_app.kinds.assumptions import Guess, PlannedMean, even_mean, even_share
 from survey_app.kinds.labels import SingleLabel
+from survey_app.kinds.planning_assumptions import Guess, PlannedMean, even_mean, even_share
 from survey_app.kinds.question_kind import AuthorValue
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any, final
 
 from candor_client.question import Question
-from survey_app.kinds.assumptions import YES_SHARE, Generator, Guess, Indices, check_share
 from survey_app.kinds.labels import SingleLabel
+from survey_app.kinds.planning_assumptions import YES_SHARE, Generator, Guess, Indices, check_share
 from survey_app.kinds.question_kind import AuthorValue
 
 

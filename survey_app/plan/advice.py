@@ -10,7 +10,6 @@ from candor_client.question import Question
 from survey_app.authoring import ADVISED_FIELD, ADVISED_TOTAL, BuiltSurvey
 from survey_app.kinds import kind_of
 from survey_app.languages import numbers
-from survey_app.plan.assumed_people import compute_response_rate
 from survey_app.plan.crosstab_plan import CrosstabPlan
 from survey_app.plan.estimands import list_estimands, make_field
 from survey_app.plan.forecast import (
@@ -22,6 +21,7 @@ from survey_app.plan.forecast import (
     forecast_survey,
 )
 from survey_app.plan.report_variance import LEAST_RESPONDENTS
+from survey_app.plan.simulated_people import compute_response_rate
 from survey_app.plan.study_plan import StudyPlan, adapt_settings, advise_groups, plan_groups
 from survey_app.plan.target import Settings
 from survey_app.plan.variants import Variant
@@ -67,7 +67,7 @@ def _explain_imprecision(line: Forecast, settings: Settings) -> str | None:
         f"with {numbers.format_count(settings.respondents or 0)} respondents the margin is {line.margin_text()}"
     )
     if line.is_uninformative:
-        return f"{respondents}, so the interval can be as wide as all that is possible and says nothing"
+        return f"{respondents}, so the interval can be as wide as the possible range: uninformative"
     target = line.margin_text((settings.margin or 0) * line.width)
     if line.respondents is None:
         return f"even the whole population would not bring it to {target}"

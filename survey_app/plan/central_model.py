@@ -11,7 +11,7 @@ import math
 from scipy.optimize import brentq
 from scipy.special import log_ndtr
 
-from survey_app.kinds.assumptions import PlanError
+from survey_app.kinds.planning_assumptions import PlanError
 from survey_app.plan.report_variance import Spread
 
 DELTA = 1e-6

@@ -19,11 +19,11 @@ from survey_app.authoring.yaml_source import Node
 from survey_app.channels import channel_of
 from survey_app.channels.channel import AssumedShares
 from survey_app.kinds import kind_of
-from survey_app.kinds.assumptions import Guess, PlanError
+from survey_app.kinds.planning_assumptions import Guess, PlanError
 from survey_app.languages import numbers
-from survey_app.plan.assumed_people import compute_response_rate, option_share
 from survey_app.plan.forecast import Forecast, PlannedQuestion, find_planned_question, forecast_estimand
 from survey_app.plan.report_variance import Spread
+from survey_app.plan.simulated_people import compute_response_rate, option_share
 from survey_app.plan.target import Settings
 from survey_app.plan.variants import build_variant, read_joint_fields
 
@@ -67,10 +67,7 @@ class CrosstabPlan(Struct, frozen=True):
         if self.price is None:
             return "they have an ε of their own, and no respondents to share"
         if self.price < 1:
-            return (
-                f"costs nothing, {numbers.format_cost_factor(self.price)} of the respondents that they need "
-                "apart: a gift"
-            )
+            return f"free: takes {numbers.format_cost_factor(self.price)} of the respondents that they need apart"
         return f"{numbers.format_cost_factor(self.price)} times the respondents that they need apart"
 
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from survey_app.authoring import mechanism_choice
 from survey_app.authoring.mechanism_choice import bit_variance
 from survey_app.channels.posterior import SUSPICION, best_guess_chance, posterior_bound
-from survey_app.kinds.assumptions import PlanError
+from survey_app.kinds.planning_assumptions import PlanError
 from survey_app.plan.central_model import no_privacy
 from survey_app.plan.power import exact_positive_respondents, positive_respondents
 from survey_app.plan.report_variance import Spread, respondents_for_margin

@@ -22,10 +22,10 @@ from survey_app.channels.channel import AssumedShares
 from survey_app.channels.observations import Binomial
 from survey_app.figures import FigureKind, make_share
 from survey_app.kinds import kind_by_name, kind_of
-from survey_app.kinds.assumptions import SKIP_SHARE, Guess, PlannedMean
+from survey_app.kinds.planning_assumptions import SKIP_SHARE, Guess, PlannedMean
 from survey_app.languages import numbers
-from survey_app.plan.assumed_people import option_share
 from survey_app.plan.report_variance import Spread
+from survey_app.plan.simulated_people import option_share
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from msgspec import Struct
 
 from candor_client.definition import Field, Survey
 from candor_client.question import Question
-from survey_app.kinds.assumptions import Guess
+from survey_app.kinds.planning_assumptions import Guess
 from survey_app.languages import numbers
-from survey_app.plan.assumed_people import compute_response_rate
 from survey_app.plan.estimands import Estimand, format_mean_assumption, format_share_assumption, list_estimands
+from survey_app.plan.simulated_people import compute_response_rate
 from survey_app.plan.target import Settings
 
 

@@ -190,7 +190,7 @@ def _format_prices(crosses: Sequence[CrosstabPlan]) -> list[str]:
     """Return the prices of joint fields: a line for each one that the author requests, one line for the rest."""
     requested = [_wrap("price", f"{cross.name} together: {cross.price_text}") for cross in crosses if cross.wished]
     rest = [
-        f"{cross.name} {numbers.format_cost_factor(cross.price)}{', a gift' if cross.price < 1 else ''}"
+        f"{cross.name} {numbers.format_cost_factor(cross.price)}{', free' if cross.price < 1 else ''}"
         for cross in crosses
         if cross.price is not None and not cross.wished
     ]

@@ -15,7 +15,7 @@ from scipy.optimize import brentq
 from scipy.special import bdtrc, bdtrik, ndtr, ndtri
 
 from survey_app.channels.design_variance import share_variance
-from survey_app.kinds.assumptions import PlanError
+from survey_app.kinds.planning_assumptions import PlanError
 from survey_app.plan.report_variance import LEAST_RESPONDENTS, POPULATION, Spread, Target, standard_error, z_score
 
 Integers = NDArray[np.int64]

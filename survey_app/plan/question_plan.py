@@ -21,7 +21,7 @@ from survey_app.authoring.authored_question import COMPUTED, can_have_noise
 from survey_app.authoring.mechanism_choice import PRECISE
 from survey_app.channels.posterior import SUSPICION, best_guess_chance, posterior_bound
 from survey_app.kinds import kind_by_name, kind_of
-from survey_app.kinds.assumptions import SKIP_SHARE, PlanError
+from survey_app.kinds.planning_assumptions import SKIP_SHARE, PlanError
 from survey_app.languages import numbers
 from survey_app.plan import central_model
 from survey_app.plan.estimands import (

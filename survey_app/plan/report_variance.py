@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from scipy.special import ndtri
 
-from survey_app.kinds.assumptions import PlanError
+from survey_app.kinds.planning_assumptions import PlanError
 from survey_app.languages import numbers
 
 LEAST_RESPONDENTS = 2  # an estimate needs at least this many

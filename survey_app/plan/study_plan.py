@@ -16,7 +16,7 @@ from msgspec import Struct
 from candor_client.definition import Survey
 from survey_app.authoring import BuiltSurvey
 from survey_app.authoring.groups import Group
-from survey_app.kinds.assumptions import PlanError
+from survey_app.kinds.planning_assumptions import PlanError
 from survey_app.languages import numbers
 from survey_app.plan.forecast import Forecast, find_planned_question, forecast_survey
 from survey_app.plan.power import smallest_difference

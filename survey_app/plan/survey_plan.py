@@ -13,7 +13,7 @@ from candor_client.verify import verify
 from survey_app.authoring import BuiltSurvey, build_tree
 from survey_app.authoring.ask import Ask
 from survey_app.authoring.yaml_source import Node, parse_source
-from survey_app.kinds.assumptions import PlanError
+from survey_app.kinds.planning_assumptions import PlanError
 from survey_app.plan.advice import advise
 from survey_app.plan.ask_advice import AskRecommendation, recommend_ask
 from survey_app.plan.crosstab_plan import CrosstabPlan, plan_crosstabs

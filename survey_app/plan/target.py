@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from survey_app.kinds.assumptions import Guess, PlanError
+from survey_app.kinds.planning_assumptions import Guess, PlanError
 from survey_app.languages import numbers
 from survey_app.plan.central_model import DELTA
 from survey_app.plan.report_variance import POPULATION, Spread, Target, margin, respondents_for_margin, z_score

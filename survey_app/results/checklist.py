@@ -44,7 +44,7 @@ def make_checklist(survey: Survey, document: Results | Study, setting: SurveySta
     return [
         Item("Mode", "Answered on the respondent's own device, by form or client; randomized there. Say so if paper"
              " sheets or interviewers were used.", True),
-        Item("Frame and sampling", ("By invitation. " if setting.is_by_invitation else "Open to whoever had the link. ")
+        Item("Frame and sampling", ("By invitation. " if setting.is_by_invitation else "Open to anyone with the link. ")
              + "State who could take part, and whether the respondents are a probability sample of them.", True),
         _response_item(document),
         *_blocks_item(get_block_draws(document)),
@@ -68,7 +68,7 @@ def _response_item(document: Results | Study) -> Item:
     if isinstance(document, Results) and document.invited is not UNSET and document.taken is not UNSET:
         response += (
             f", of {format_rounded_count(document.invited)} people invited, "
-            f"{format_rounded_count(document.taken)} of whom took a ticket"
+            f"{format_rounded_count(document.taken)} with a ticket"
             " (in steps)"
         )
     return Item("Response rate", f"{response}. State the number N of people invited, and n/N.", True)

@@ -78,7 +78,7 @@ def _questions(survey: Survey, fields: list[FieldBits]) -> Iterator[Block]:
             if section.text:
                 yield Paragraph(section.text)
             if section.grid:
-                yield Paragraph("A battery: statements with the same points, shown as one table where there is room.")
+                yield Paragraph("A battery: statements with the same points, shown as one table where it fits.")
         for question in questions:
             yield Heading(4 if section else 3, question.id)
             yield from _question(survey, question, fields)

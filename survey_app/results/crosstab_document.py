@@ -78,7 +78,7 @@ def make_crosstab(
 ) -> Crosstab | EmptyCrosstab:
     """Return the cross-tab of two questions, or of two options of one; an EmptyCrosstab if too few reports answer both.
 
-    Raise ApartError with the cost of a joint design if the two questions are not randomized together.
+    Raise SeparateBlocksError with the cost of a joint design if the two questions are not randomized together.
     """
     try:
         result = crosstab(survey, rows, columns, tally, scan, options)
@@ -125,7 +125,7 @@ def _describe_crosstab_base(survey: Survey, rows: str, columns: str) -> str:
         field = columns_of(survey, question.id).field
         if not channel_of(field.mechanism).reads_answers:
             return describe_base(survey, field, question) or EVERYBODY
-        skipped = "; whoever gave no answer counts as having chosen neither" if question.optional else ""
+        skipped = "; no answer counts as choosing neither" if question.optional else ""
         return f"devices asked about both options{skipped}"
     field = columns_of(survey, rows).field
     questions = [question for question in field.questions if question.id in (rows, columns)]

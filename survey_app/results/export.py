@@ -1,4 +1,4 @@
-"""Noisy bits with their definition, as CSV, NDJSON and Parquet. (`csv_table` writes the estimates.)
+"""Noisy bits with their definition, as CSV, NDJSON and Parquet. (`csv_columns` writes the estimates.)
 
 An export has the reports of the snapshot: no ids, no time, and no order except that of the random ids. In CSV and
 Parquet every stored bit is a column, named after its field and its symbol (`survey_app.tally.column_names`).
@@ -21,7 +21,7 @@ import numpy as np
 
 from candor_client.definition import Survey
 from candor_client.report import to_base64url
-from survey_app.results.csv_table import escape_formula
+from survey_app.results.csv_columns import escape_formula
 from survey_app.results.parquet import ParquetError
 from survey_app.results.parquet.parquet_writer import write_columns
 from survey_app.tally import Bits, column_names, find_asked_bits, mark_missing, rebatch

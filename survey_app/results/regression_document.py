@@ -150,7 +150,7 @@ def regress_on_questions(
     start, cells = 1, np.ones((len(patterns), 1))
     for predictor in predictors:
         width = predictor.stop - predictor.start
-        part = channel_of(predictor.field.mechanism).likelihoods(patterns[:, start : start + width])
+        part = channel_of(predictor.field.mechanism).row_likelihoods(patterns[:, start : start + width])
         cells = (cells[:, :, None] * part[:, None, :]).reshape(len(patterns), -1)
         start += width
     names, design = _make_design(predictors)

@@ -33,8 +33,8 @@ from survey_app.store.records import (
 from survey_app.store.sqlite import SqliteStore
 from survey_app.store.sqlite.tickets import KeyRecord, MarkOutcome, TicketFile
 from survey_app.store.steps import STEP
+from survey_app.store.survey_versions import any_version, group_by_study, list_surveys, may_close, opened_version
 from survey_app.store.ticket_location import NO_TICKETS, open_tickets
-from survey_app.store.versions import any_version, group_by_study, list_surveys, may_close, opened_version
 
 __all__ = [
     "NO_TICKETS",

@@ -22,7 +22,7 @@ from survey_app.store import PublishedSurvey, Role, State, Store, TicketFile, Us
 MOST_SCANNED, MOST_SCANNED_FOR_ANYONE = 1_000_000, 100_000
 BEARER = re.compile(r"(?i:bearer) ([A-Za-z0-9_-]{20,200})")
 SECRET = re.compile(r"[A-Za-z0-9_-]{43}")  # the secret of a link to results
-WITHDRAWN = "The link that opened these results for you was withdrawn. Ask whoever gave it to you."
+WITHDRAWN = "The link that opened these results for you was withdrawn. Ask the person who sent it."
 CONSOLE = "/console"  # all paths below it require an account
 RESULTS = "/results/"  # links to results are valid below this path only, and so are their cookies
 

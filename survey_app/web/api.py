@@ -39,7 +39,7 @@ from survey_app.web.access import (
 from survey_app.web.metrics import EXPOSITION, render_metrics
 from survey_app.web.openapi import openapi_document
 from survey_app.web.results.crosstab_view import read_crosstab
-from survey_app.web.results.query_options import parse_options, problem_of_choices
+from survey_app.web.results.reader_choices import parse_options, problem_of_choices
 from survey_app.web.results.regression_view import read_regression
 from survey_app.web.results.results_cache import Snapshot
 from survey_app.web.results.results_cache import cached_results as kept_results
@@ -90,12 +90,12 @@ def report(slug: str) -> Response:
 def ticket(slug: str) -> Response:
     """Return a blind signature for an invitation, under a WSGI server."""
     intake: Intake = current_app.extensions["candor_intake"]
-    desk: TicketIssuer = current_app.extensions["candor_desk"]
+    issuer: TicketIssuer = current_app.extensions["candor_issuer"]
     try:
         intake.limit(request.remote_addr or "")
         check_length(request.headers.get("Content-Length"), LARGEST_REQUEST)
         body = request.stream.read(LARGEST_REQUEST + 1)
-        future = desk.issue(slug, request.headers.get("Candor-Invitation"), body)
+        future = issuer.issue(slug, request.headers.get("Candor-Invitation"), body)
         return _respond(make_ticket_reply(future.result(timeout=WAIT_SECONDS)))
     except Exception as error:  # a Problem or not, it ends in a problem document
         return _respond(make_ticket_reply(error))

@@ -98,7 +98,7 @@ def create_app(
     tickets = open_tickets(app_store)
     counts = counts or Counts()
     app.extensions["candor_tickets"] = tickets
-    app.extensions["candor_desk"] = TicketIssuer(tickets, make_store_finder(app_store), counts=counts)
+    app.extensions["candor_issuer"] = TicketIssuer(tickets, make_store_finder(app_store), counts=counts)
     app.extensions["candor_intake"] = Intake(
         app_store, app.config["RATE_LIMIT"], partial(_dispose_keys, tickets, app_store), counts
     )

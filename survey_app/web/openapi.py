@@ -293,7 +293,7 @@ def openapi_document() -> dict[str, Any]:
             },
             "/api/surveys/{slug}/invitations": {
                 "get": {
-                    "summary": "How the invitations stand; exact, for whoever runs the survey",
+                    "summary": "Exact counts of invitations, for owner and editors",
                     "security": [{"token": []}],
                     "parameters": [SLUG],
                     "responses": {
@@ -368,7 +368,7 @@ def openapi_document() -> dict[str, Any]:
             },
             "/metrics": {
                 "get": {
-                    "summary": "Figures for whoever runs the server, with the token it was started with",
+                    "summary": "Metrics for the operator, with the token that the server was started with",
                     "security": [{"token": []}],
                     "responses": {
                         "200": {

@@ -43,7 +43,7 @@ class RsgiAdapter:
     def __init__(self, app: Flask) -> None:
         self._app, self._wsgi = app, cast(Any, app.wsgi_app)
         self._intake: Intake = app.extensions["candor_intake"]
-        self._signer: TicketIssuer = app.extensions["candor_desk"]
+        self._signer: TicketIssuer = app.extensions["candor_issuer"]
         self._proxies: int = app.config["TRUSTED_PROXIES"]
         self._account_budget, self._public_budget = Budget(ACCOUNT_BUDGET), Budget(PUBLIC_BUDGET)
         self._urls = app.url_map.bind("")

@@ -4,11 +4,11 @@ from typing import Any, final
 
 from candor_client.canonical import parse_labels
 from candor_client.types import TypeName
-from candor_client.types.labels import OneLabel
+from candor_client.types.labels import SingleLabel
 
 
 @final
-class Choice(OneLabel):
+class Choice(SingleLabel):
     """Options without an order, which may be shuffled on the screen."""
 
     def parse(self, value: dict[str, Any], path: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 MOST_NAMED = 8  # labels listed in an error message
 
 
-class OneLabel(QuestionType):
+class SingleLabel(QuestionType):
     """A type whose answer is one label; index and symbol are the position of the label."""
 
     def symbols(self, question: "Question") -> int:

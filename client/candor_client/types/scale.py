@@ -5,11 +5,11 @@ from typing import Any, final
 from candor_client.canonical import parse_decimal, parse_labels, parse_list
 from candor_client.errors import DefinitionError
 from candor_client.types import TypeName
-from candor_client.types.labels import OneLabel
+from candor_client.types.labels import SingleLabel
 
 
 @final
-class Scale(OneLabel):
+class Scale(SingleLabel):
     """Ordered points, each with a score if the author gives scores."""
 
     def parse(self, value: dict[str, Any], path: str) -> dict[str, Any]:

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, final
 
 from candor_client.types import TypeName
-from candor_client.types.labels import OneLabel
+from candor_client.types.labels import SingleLabel
 
 if TYPE_CHECKING:
     from candor_client.question import Question
 
 
 @final
-class YesNo(OneLabel):
+class YesNo(SingleLabel):
     """The labels no and yes; true and false are accepted as answers too."""
 
     def parse(self, value: dict[str, Any], path: str) -> dict[str, Any]:

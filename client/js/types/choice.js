@@ -1,13 +1,13 @@
 // The type `choice`: one of several options.
 
 import { parseLabels } from "../canonical.js";
-import { oneLabel } from "./labels.js";
+import { singleLabel } from "./labels.js";
 
 /** @import { QuestionType } from "../question.js" */
 
 /** @type {QuestionType} */
 export const choice = {
-	...oneLabel,
+	...singleLabel,
 	requiredKeys: ["options"],
 	optionalKeys: ["shuffle"],
 	labelsKey: "options",

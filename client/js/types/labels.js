@@ -5,7 +5,7 @@ import { check } from "../errors.js";
 /** @import { Question, QuestionType, Speech } from "../question.js" */
 
 /** @satisfies {Partial<QuestionType>} */
-export const oneLabel = {
+export const singleLabel = {
 	hasSets: false,
 
 	/** @param {Question} question */

@@ -2,13 +2,13 @@
 
 import { parseDecimal, parseLabels, parseList } from "../canonical.js";
 import { check } from "../errors.js";
-import { oneLabel } from "./labels.js";
+import { singleLabel } from "./labels.js";
 
 /** @import { QuestionType } from "../question.js" */
 
 /** @type {QuestionType} */
 export const scale = {
-	...oneLabel,
+	...singleLabel,
 	requiredKeys: ["points"],
 	optionalKeys: ["scores"],
 	labelsKey: "points",

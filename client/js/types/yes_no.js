@@ -1,17 +1,17 @@
 // The type `yes_no`: labels that the author does not write.
 
-import { oneLabel } from "./labels.js";
+import { singleLabel } from "./labels.js";
 
 /** @import { QuestionType } from "../question.js" */
 
 /** @type {QuestionType} */
 export const yes_no = {
-	...oneLabel,
+	...singleLabel,
 	requiredKeys: [],
 	optionalKeys: [],
 	labelsKey: null,
 	fitsGrid: false,
 	parse: () => ({ labels: ["no", "yes"] }),
-	indexOf: (question, answer) => (typeof answer === "boolean" ? BigInt(answer) : oneLabel.indexOf(question, answer)),
+	indexOf: (question, answer) => (typeof answer === "boolean" ? BigInt(answer) : singleLabel.indexOf(question, answer)),
 	label: ({ labels }, symbol, { say }) => say(labels[Number(symbol)]),
 };

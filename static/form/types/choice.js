@@ -7,5 +7,5 @@ import { labelOptions, oneOf } from "../options.js";
 /** @type {FormType} */
 export const choice = {
 	control: (question) => oneOf(question, labelOptions("radio", question)),
-	rounding: () => "",
+	describeRounding: () => "",
 };

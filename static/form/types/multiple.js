@@ -25,5 +25,5 @@ export const multiple = {
 		};
 		return { ...tickable(all, read), hint: ["several"] };
 	},
-	rounding: () => "",
+	describeRounding: () => "",
 };

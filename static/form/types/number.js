@@ -13,7 +13,7 @@ import { say, speech } from "../strings.js";
 const MOST_LISTED = 5; // values that a number may be rounded to
 
 /** @satisfies {FormType} */
-export const number = { control, rounding };
+export const number = { control, describeRounding };
 
 /**
  * @param {NumberQuestion} question
@@ -83,7 +83,7 @@ function control(question, id) {
  * Return a sentence on the values that a number is rounded to; empty if no number is rounded.
  * @param {NumberQuestion} question
  */
-function rounding(question) {
+function describeRounding(question) {
 	const { levels, steps } = question;
 	if (levels === 0 || BigInt(levels) > steps) return "";
 	const all = Array.from({ length: levels }, (_, level) => digitLabel(question, BigInt(level), speech));

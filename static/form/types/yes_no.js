@@ -12,5 +12,5 @@ export const yes_no = {
 			question,
 			["yes", "no"].map((label) => option("radio", question.id, label, textEl("span", label))),
 		),
-	rounding: () => "",
+	describeRounding: () => "",
 };

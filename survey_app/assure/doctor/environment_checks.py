@@ -18,7 +18,7 @@ VARIABLES = {  # each is documented in docs/commands.md
     "CANDOR_RATE_LIMIT": "reports and tickets of one address, such as `3000/minute` (the default), or `off`",
     "CANDOR_LOGIN_LIMIT": "passwords tried from one address, such as `10/minute` (the default), or `off`",
     "CANDOR_TRUSTED_PROXIES": "as `candor serve --trusted-proxies`: how many proxies in front may say who asks",
-    "CANDOR_METRICS_TOKEN": "whoever has it may read `/metrics`; without it there are none",
+    "CANDOR_METRICS_TOKEN": "grants access to `/metrics`; without it there are none",
     "CANDOR_TOKEN": "an API token, for `candor survey mail` without the database",
     "CANDOR_MAIL_FROM": "of `candor survey mail`, as `--from`",
     "CANDOR_SMTP": "as `--smtp`",

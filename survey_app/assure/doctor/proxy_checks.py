@@ -90,7 +90,7 @@ def _check_health(reply: Reply) -> Finding:
         return healthy("server", "/healthz says ok")
     if isinstance(status, str) and status.startswith("untidy since "):
         return failure(
-            "server", f"/healthz says {status}", "make room on its disk (docs/operations.md, When the disk is full)"
+            "server", f"/healthz says {status}", "free disk space (docs/operations.md, When the disk is full)"
         )
     problem = f"/healthz answers {reply.status}, and not as Candor does"
     return failure("server", problem, "see that the address, and what the proxy passes on, are right")

@@ -9,9 +9,10 @@ from pathlib import Path
 from survey_app.assure.doctor import definition_checks
 from survey_app.assure.doctor.finding import Finding, failure, healthy, warning
 from survey_app.store import StoreError
-from survey_app.store.sqlite.database import EARLIEST_VERSION, VERSION, sidecar_files
+from survey_app.store.sqlite.database import sidecar_files
 from survey_app.store.sqlite.inspection import inspect, is_sqlite
 from survey_app.store.sqlite.lock import NON_OWNER_BITS
+from survey_app.store.sqlite.schema import EARLIEST_VERSION, VERSION
 
 MIN_FREE_BYTES = 100_000_000  # bytes: less free space is soon full, for any database
 DOCS = "docs/operations.md, When the disk is full"
@@ -79,7 +80,7 @@ def _check_contents(path: Path, label: str) -> Iterator[Finding]:
             "integrity", "SQLite's quick check finds nothing wrong", "candor survey check SLUG recounts a survey"
         )
     if state.rewrite_failing_since:
-        advice = f"make room, or end whoever reads the file all the time ({DOCS})"
+        advice = f"free space, or stop the program reading the file ({DOCS})"
         yield failure(
             "tidiness",
             f"untidy since {state.rewrite_failing_since}: the order of reports may be seen in the file",
@@ -129,10 +130,10 @@ def _check_disk_space(path: Path) -> Finding:
     free, size = shutil.disk_usage(path.parent).free, path.stat().st_size
     comparison = f"{_format_bytes(free)} free beside {_format_bytes(size)}"
     if free < size:
-        advice = f"make room: the file cannot be tidied, and then tells the order of reports ({DOCS})"
+        advice = f"free disk space: without tidying, the file reveals the order of reports ({DOCS})"
         return failure("disk", f"{comparison}: less than to write the database anew", advice)
     if free < max(2 * size, MIN_FREE_BYTES):
-        return warning("disk", comparison, "make room soon: tidying takes as much as the database is large")
+        return warning("disk", comparison, "free space soon: tidying needs as much as the database size")
     return healthy("disk", comparison)
 
 

@@ -16,8 +16,8 @@ from survey_app.assure.simulation import devices
 from survey_app.assure.simulation.example_files import folder
 from survey_app.authoring import build_file
 from survey_app.authoring.terms import Terms
-from survey_app.kinds.assumptions import Generator, Indices
-from survey_app.plan.assumed_people import draw_people
+from survey_app.kinds.planning_assumptions import Generator, Indices
+from survey_app.plan.simulated_people import draw_people
 from survey_app.store import Member, PublishedSurvey, Store, Submission
 
 NAME = "demo"

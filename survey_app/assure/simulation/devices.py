@@ -1,6 +1,6 @@
 """Simulated devices: millions of reports for demo data, trials and coverage studies, never for real answers.
 
-`survey_app.plan.assumed_people` draws the answers; this module turns them into noisy bits, as arrays.
+`survey_app.plan.simulated_people` draws the answers; this module turns them into noisy bits, as arrays.
 The bits have exactly the distribution of the client's bits, and a test compares them.
 The random generator is numpy's: fast, and not fit for secrets.
 """

@@ -15,7 +15,7 @@ from survey_app.assure.simulation import devices
 from survey_app.channels.channel import Indices
 from survey_app.figures import FigureKind
 from survey_app.kinds import kind_of
-from survey_app.plan.assumed_people import draw_people
+from survey_app.plan.simulated_people import draw_people
 from survey_app.results import survey_document
 from survey_app.results.row_order import sort_lines
 from survey_app.results.survey_document import results

@@ -17,7 +17,7 @@ from candor_client.question import Question, labels_of
 from survey_app.channels import channel_of
 from survey_app.channels.channel import AssumedShares
 from survey_app.kinds import kind_of
-from survey_app.kinds.assumptions import Guess, PlannedMean
+from survey_app.kinds.planning_assumptions import Guess, PlannedMean
 
 USUAL = Guess()
 

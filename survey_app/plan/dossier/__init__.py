@@ -145,7 +145,7 @@ def _quote_closing_text(survey: Survey) -> Iterator[Block]:
     if survey.thanks:
         yield Paragraph(survey.thanks)
     if survey.completion:
-        note = "opened only by whoever wants to: its server then sees that they come, not what they answered"
+        note = "opened only if the respondent chooses: its server then sees the visit, but no answers"
         suffix = f", {note}" if "://" in survey.completion else ""
         yield Paragraph(
             f"They are shown {survey.completion}, the same for everybody, so that it tells nobody apart{suffix}."
@@ -195,20 +195,20 @@ def _format_release(subject: Subject) -> str:
 
 def _list_parties(subject: Subject) -> Iterator[Block]:
     issuer_row = [
-        subject.issuer or "Whoever runs the server, as the one who invites",
+        subject.issuer or "The operator of the server, who sends invitations",
         "hashes of the codes in invitations, and which of them have taken a ticket",
-        "which report came with which invitation: tickets are signed unseen. Names stay with whoever has the list",
+        "which report came with which invitation: tickets are signed blindly. Names stay with the owner of the list",
     ]
     yield Table(
         ["who", "has", "and does not have"],
         [
             [
-                "Researchers, and whoever sees the results",
+                "Researchers, and readers of the results",
                 f"estimates and counts, {_format_release(subject)}; exported noisy bits, in no order",
                 "answers, names, times, addresses, or which report is whose",
             ],
             [
-                "Whoever runs the server",
+                "The operator of the server",
                 "the noisy bits; while a report arrives they could see from where and when",
                 "answers: the noise was added before. The software keeps no time, address or order",
             ],
@@ -219,7 +219,7 @@ def _list_parties(subject: Subject) -> Iterator[Block]:
                 "answers",
             ],
             [
-                "Whoever gets at the respondent's device",
+                "Somebody with access to the respondent's device",
                 "what the device remembers of having answered",
                 "anything from the server beyond what is listed above",
             ],

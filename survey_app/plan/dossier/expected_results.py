@@ -44,14 +44,14 @@ def describe_precision(subject: Subject, respondents: int) -> Iterator[Block]:
         vague = any(line.is_uninformative for line in lines)
     if vague:
         yield Paragraph(
-            "Where a margin says nothing, so many respondents cannot answer the question: it should not be asked, or of"
+            "Where a margin is uninformative, so few respondents cannot answer the question: leave it out, or ask"
             " more people."
         )
 
 
 def _format_margin(line: Forecast, margin: float | None = None) -> str:
     margin = line.margin if margin is None else margin
-    return line.margin_text(margin) + (" (says nothing)" if margin >= line.width / 2 else "")
+    return line.margin_text(margin) + (" (uninformative)" if margin >= line.width / 2 else "")
 
 
 def _describe_groups(study: StudyPlan, lines: Sequence[Forecast], part: str) -> Iterator[Block]:

@@ -16,14 +16,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from survey_app.store.records import Hold, StoreError, Unavailable, now
+from survey_app.store.records import StoreError, Unavailable, now
 from survey_app.store.rewrite_schedule import Disorder
 from survey_app.store.sql.dialect import Base
-from survey_app.store.sql.survey_rows import HOLD_INVITED, TICKETS
 from survey_app.store.sqlite.lock import OWNER_ONLY, Lock, restrict_access
+from survey_app.store.sqlite.schema import EARLIEST_VERSION, VERSION, create_tables, migrate_tables
 
-VERSION = 6
-EARLIEST_VERSION = 4  # the oldest version that can be migrated
 BUSY_SECONDS = LOCK_SECONDS = 5.0
 CHECKPOINT_PAGES = 1000
 PAGE_BYTES = 4096
@@ -32,40 +30,6 @@ LARGEST_RESERVE = 16 * RESERVE_UNIT  # the most that stays reserved while it is 
 
 SIDECAR_SUFFIXES = ("-wal", "-shm", "-reserve", ".lock")  # suffixes of the files that belong to a database
 
-SCHEMA = """
-create table settings (name text primary key, value blob not null) without rowid;
-create table users (
-    key integer primary key, name text not null unique, password text not null,
-    admin integer not null, disabled integer not null, stamp text not null);
-create table tokens (hash blob primary key, user integer not null references users, made text not null) without rowid;
-create table surveys (
-    key integer primary key autoincrement, slug text not null, study text not null, version integer not null,
-    digest text not null, state text not null, public integer not null, opens text, closes text, max_reports integer,
-    deletes text, size integer, owner integer not null references users, definition blob not null, source blob,
-    unique (slug, version), unique (slug, digest));
-create index studies on surveys (study);
-create table reports (survey integer not null, id blob not null, bits blob not null,
-    primary key (survey, id)) without rowid;
-create table tallies (survey integer primary key, total integer not null, counts blob not null,
-    shown integer not null, shown_counts blob not null, pending blob not null, final integer not null);
-create table drafts (key integer primary key autoincrement, owner integer not null references users,
-    source blob not null);
-create table audit (key integer primary key, owner integer not null references users, slug text not null,
-    moment text not null, what text not null);
-"""
-MIGRATIONS = {  # by version: what it adds to the version before
-    5: """
-create table actors (event integer primary key, user integer not null references users);
-create table shares (slug text not null, user integer not null references users, role text not null,
-    primary key (slug, user)) without rowid;
-create table links (hash blob primary key, slug text not null, label text not null, made text not null) without rowid;
-""",
-    6: f"""
-alter table surveys add column hold integer not null default {Hold.NONE:d};
-alter table tallies add column batched blob not null default x'';
-{HOLD_INVITED.format(" or ".join(f"instr(definition, cast('{mark}' as blob))" for mark in TICKETS))}
-""",
-}
 SELECT_KEY = "select value from settings where name = 'secret_key'"
 
 
@@ -193,28 +157,25 @@ class Database(Base):
                 with closing(sqlite3.connect(self.path)) as connection:
                     version = connection.execute("pragma user_version").fetchone()[0]
                     self._check_version(version)
-                    script = "".join(statements for number, statements in MIGRATIONS.items() if number > version)
-                    if 0 < version < VERSION:
-                        connection.executescript(f"begin; {script} pragma user_version={VERSION}; commit;")
+                    if version:
+                        migrate_tables(connection, version)
                     if version and not connection.execute(SELECT_KEY).fetchone():  # an earlier Candor crashed
                         connection.executescript(_insert_key_statement())
                 if version == 0:
-                    self._create_file(script)
+                    self._create_file()
         except FileExistsError as error:
             raise StoreError(f"cannot open the database {self.path}: {error.filename} is no folder") from error
         except (OSError, sqlite3.DatabaseError, Unavailable) as error:
             reason = getattr(error, "strerror", None) or error
             raise StoreError(f"cannot open the database {self.path}: {reason}") from error
 
-    def _create_file(self, migrations: str) -> None:
+    def _create_file(self) -> None:
         import sqlite_utils  # imports pandas where that is installed, which takes half a second; for new files only
 
         database = sqlite_utils.Database(str(self.path))
         try:
             database.enable_wal()
-            database.conn.executescript(
-                f"begin; {SCHEMA} {migrations} {_insert_key_statement()} pragma user_version={VERSION}; commit;"
-            )
+            create_tables(database.conn, _insert_key_statement())
         finally:
             database.close()
 

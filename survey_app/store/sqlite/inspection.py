@@ -15,7 +15,8 @@ from urllib.parse import quote
 from survey_app.store.records import StoreError
 from survey_app.store.sql.contents import COPY_SETTING
 from survey_app.store.sql.survey_rows import SELECT_RUNNING
-from survey_app.store.sqlite.database import EARLIEST_VERSION, VERSION, read_file_version
+from survey_app.store.sqlite.database import read_file_version
+from survey_app.store.sqlite.schema import EARLIEST_VERSION, VERSION
 
 LEAST_SQLITE = (3, 15, 0)  # row values
 FEATURES = {

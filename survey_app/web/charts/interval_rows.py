@@ -115,8 +115,8 @@ def draw_rows(rows: Sequence[Row], kind: str, look: ChartOptions) -> str:
     parts, y = [], 6.0
     for row in rows:
         value, between = row.replacement or form(row.value), _format_interval(row, look, form)
-        room = WIDTH - 2 * MARGIN - width_of(value, 14 * BOLD) - width_of(between, SMALL) - 16
-        label = wrap_text(row.label, room, MOST_LINES)
+        width = WIDTH - 2 * MARGIN - width_of(value, 14 * BOLD) - width_of(between, SMALL) - 16
+        label = wrap_text(row.label, width, MOST_LINES)
         top = y + LINE * len(label)
         marks = [text(part, MARGIN, y + LINE * index + 13, "label") for index, part in enumerate(label)]
         marks.append(_value_text(value, between, y + 13, row.css_class("estimate")))

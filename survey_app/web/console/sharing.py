@@ -75,7 +75,7 @@ def withdraw_link(slug: str) -> ResponseReturnValue:
     """Withdraw a link, also for readers who have it open."""
     published = require_survey(slug, Role.OWNER)
     if store().withdraw_link(published, request.form.get("link", "")):
-        flash("The link is withdrawn. Whoever opens it, or has it open, is told so.", "status")
+        flash("The link is withdrawn. Its readers now see a message that says so.", "status")
     else:
         flash("There is no such link any more.", "error")
     return redirect(url_for("survey.show", slug=published.name, _anchor="people"))

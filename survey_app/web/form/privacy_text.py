@@ -212,7 +212,7 @@ class Explanation(PaperInstructions):
         for question in field.questions:
             exact = unanswered(question) == question.no_answer
             symbols = kind_of(question).symbol_sentence(question)
-            if symbols and channel.explains_symbols(exact=exact):
+            if symbols and channel.needs_symbol_explanation(exact=exact):
                 yield self._sentence(symbols, question)
         first = field.questions[0]
         for sentence in channel.odds_sentences(

@@ -23,7 +23,7 @@ from survey_app.results.survey_document import Line
 from survey_app.web.access import check_scan
 from survey_app.web.charts import intervals
 from survey_app.web.results.plots import MOST_PLOTTED, Plot, View, chart_rows, is_known, point_format, share_format
-from survey_app.web.results.query_options import Choices
+from survey_app.web.results.reader_choices import Choices
 from survey_app.web.results.results_cache import Snapshot
 
 Place = tuple[int, int]  # row and column

@@ -7,7 +7,7 @@ from flask import Blueprint, Response, request
 
 from survey_app.estimate.contingency import PairError
 from survey_app.problems import Problem
-from survey_app.results.csv_table import crosstab_table, format_csv, results_table, study_table
+from survey_app.results.csv_columns import crosstab_table, format_csv, results_table, study_table
 from survey_app.results.export import ExportError, write_csv_chunks, write_ndjson_chunks, write_parquet
 from survey_app.store import PublishedSurvey, Role, Store
 from survey_app.web.access import download, find_groups, reader, requested_version, require, store
@@ -16,7 +16,7 @@ from survey_app.web.results.group_comparison import compare_surveys
 from survey_app.web.results.joint_blocks import joint_blocks
 from survey_app.web.results.noise import find_noise
 from survey_app.web.results.plots import Plot, View, build_figures
-from survey_app.web.results.query_options import Choices, problem_of_choices
+from survey_app.web.results.reader_choices import Choices, problem_of_choices
 from survey_app.web.results.results_cache import Snapshot, cached_results
 from survey_app.web.results.results_page import read_request, show_results_refusal
 from survey_app.web.results.study_page import StudyRequest

@@ -23,7 +23,7 @@ from survey_app.store import PublishedSurvey, State
 from survey_app.web.access import find_visible, reader, require_readable, store
 from survey_app.web.charts import intervals
 from survey_app.web.results.plots import Plot, View, chart_rows, is_known, mean_format, point_format, share_format
-from survey_app.web.results.query_options import MOST_GROUPS, Choices
+from survey_app.web.results.reader_choices import MOST_GROUPS, Choices
 from survey_app.web.results.results_cache import Snapshot
 from survey_app.web.results.weights import Weights, parse_weights
 
@@ -248,7 +248,7 @@ def compare_surveys(snapshot: Snapshot, choices: Choices, view: View) -> tuple[l
     """
     snapshots, messages = [snapshot], []
     if len(choices.other_slugs) > MOST_GROUPS:
-        messages.append(f"At most {MOST_GROUPS} surveys can stand beside this one; these are the first.")
+        messages.append(f"At most {MOST_GROUPS} surveys can be compared with this one; these are the first.")
     for slug in choices.other_slugs[:MOST_GROUPS]:
         try:
             other = require_readable(find_visible(slug))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from survey_app.channels import channel_of
 from survey_app.figures import FigureKind
 from survey_app.languages.number_format import Format
-from survey_app.results.csv_table import find_coin_probabilities
+from survey_app.results.csv_columns import find_coin_probabilities
 from survey_app.results.denominators import describe_base_briefly
 from survey_app.results.survey_document import Line
 from survey_app.web.charts import intervals

@@ -26,7 +26,7 @@ from survey_app.results.regression_document import (
     regress_on_questions,
 )
 from survey_app.web.access import check_scan
-from survey_app.web.results.query_options import Choices
+from survey_app.web.results.reader_choices import Choices
 from survey_app.web.results.results_cache import Snapshot
 from survey_app.web.results.weights import parse_numbers
 

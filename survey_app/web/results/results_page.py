@@ -40,7 +40,7 @@ from survey_app.web.results.menus import crosstab_menus, explain_missing_crossta
 from survey_app.web.results.noise import find_noise
 from survey_app.web.results.overview import build_overview
 from survey_app.web.results.plots import View, build_figures
-from survey_app.web.results.query_options import Choices, format_query, parse_choices
+from survey_app.web.results.reader_choices import Choices, format_query, parse_choices
 from survey_app.web.results.regression_view import view_regression
 from survey_app.web.results.results_cache import (
     Snapshot,

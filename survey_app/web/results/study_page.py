@@ -25,7 +25,13 @@ from survey_app.store.records import PublishedSurvey
 from survey_app.web.access import has_role, reader, require_readable
 from survey_app.web.results.group_comparison import GroupComparison, build_comparisons
 from survey_app.web.results.plots import View
-from survey_app.web.results.query_options import Choices, InvalidChoice, format_query, parse_choices, problem_of_choices
+from survey_app.web.results.reader_choices import (
+    Choices,
+    InvalidChoice,
+    format_query,
+    parse_choices,
+    problem_of_choices,
+)
 from survey_app.web.results.regression_view import view_group_regression
 from survey_app.web.results.results_cache import Snapshot, describe_stopping_rule, has_stopping_rule_changed
 from survey_app.web.results.weights import Weights, parse_weights

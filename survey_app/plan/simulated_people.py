@@ -1,7 +1,7 @@
 """Assumptions about respondents, and simulated respondents, for plans, trials and simulations.
 
-The default assumptions are in `survey_app.kinds.assumptions`; here a planner may override them. A mean and an sd mean
-the same as in a truth file of `candor simulate`: a normal distribution, truncated to the range.
+The defaults are in `survey_app.kinds.planning_assumptions`; here a planner may override them. A mean and an sd mean the
+same as in a truth file of `candor simulate`: a normal distribution, truncated to the range.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from candor_client.definition import Survey
 from candor_client.question import Question
 from survey_app.authoring import response_rate as usual
 from survey_app.kinds import kind_of
-from survey_app.kinds.assumptions import SKIP_SHARE, Generator, Guess, Indices, TruthError, check_share
+from survey_app.kinds.planning_assumptions import SKIP_SHARE, Generator, Guess, Indices, TruthError, check_share
 
 
 def option_share(question: Question, guess: Guess) -> float:

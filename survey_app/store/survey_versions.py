@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from survey_app.store.protocol import Store
 from survey_app.store.records import PublishedSurvey, State
-from survey_app.store.steps import may_reach_limit
+from survey_app.store.steps import could_reach_limit
 
 
 def opened_version(store: Store, slug: str, digest: str | None = None) -> PublishedSurvey | None:
@@ -55,4 +55,4 @@ def may_close(store: Store, groups: Sequence[PublishedSurvey], most: int) -> boo
     old_limit = groups[0].terms.max_reports
     if groups[0].state not in (State.OPEN, State.PAUSED) or (old_limit is not None and most >= old_limit):
         return False
-    return may_reach_limit(most, sum(store.snapshot(group).reports for group in groups), len(groups))
+    return could_reach_limit(most, sum(store.snapshot(group).reports for group in groups), len(groups))

@@ -13,20 +13,20 @@ from survey_app.languages import numbers as written
 from survey_app.problems import Problem
 
 LEVELS = (0.8, 0.9, 0.95, 0.99)
-STEP, MOST_CONFIDENCE = 0.001, 0.999  # levels have steps, so that readers share cached results
+LEVEL_STEP, MOST_LEVEL = 0.001, 0.999  # levels have steps, so that readers share cached results
 LARGEST_POPULATION = 2**53
 MOST_GROUPS = 12
 WEIGHT_PREFIX, NUMBER_PREFIX = "weight-", "known-"  # prefixes of parameters; the slug of a survey follows
 
 
 class InvalidChoice(NamedTuple):
-    """An invalid choice: the reason, and the default that a page shows. A file or the API refuses the request."""
+    """An invalid choice: the reason, and what the page shows instead. Downloads and the API refuse the request."""
 
     reason: str
-    fallback: str
+    fallback_text: str
 
     def __str__(self) -> str:
-        return f"{self.reason}; {self.fallback}."
+        return f"{self.reason}; {self.fallback_text}."
 
 
 def problem_of_choices(messages: Sequence[InvalidChoice]) -> Problem:
@@ -39,14 +39,14 @@ class Choices:
     """The valid choices of a reader, and messages about invalid ones."""
 
     options: Options = field(default_factory=Options)
-    sample: bool = False  # intervals for these respondents
-    tables: bool = False  # all tables open
-    zoomed: bool = False  # every plot on a scale of its own
+    sample: bool = False  # target=sample: intervals for these respondents
+    tables: bool = False  # view=table: all tables open
+    zoomed: bool = False  # scale=own: every plot on a scale of its own
     rows: str = ""
     columns: str = ""
     other_slugs: tuple[str, ...] = ()  # slugs of surveys to compare with this one
     outcome: str = ""  # of a regression: QUESTION=ANSWER
-    on: tuple[str, ...] = ()  # the questions that may explain it
+    on: tuple[str, ...] = ()  # the predictors of that regression
     typed_weights: tuple[tuple[str, str], ...] = ()  # weights of surveys, by slug, as they were typed
     typed_numbers: tuple[tuple[str, str], ...] = ()  # numbers that may explain an answer, by slug of a group
     digest: str = ""
@@ -99,9 +99,9 @@ class Choices:
         """Whether intervals, target and view are the default."""
         return self.options == Options() and not self.view_parameters
 
-    def parameters_except(self, *names: str) -> list[tuple[str, str]]:
-        """Return all parameters except those whose names begin with one of `names`, which a form sets itself."""
-        return [(key, value) for key, value in self.all_parameters if not key.startswith(names)]
+    def parameters_except(self, *prefixes: str) -> list[tuple[str, str]]:
+        """Return all parameters except those whose names begin with one of the prefixes, which a form sets itself."""
+        return [(key, value) for key, value in self.all_parameters if not key.startswith(prefixes)]
 
     @property
     def all_parameters(self) -> list[tuple[str, str]]:
@@ -172,9 +172,9 @@ def _parse_confidence(text: str, messages: list[InvalidChoice]) -> float:
     except ValueError:
         level = 0.0
     stepped = round(level, 3) if isfinite(level) else 0.0
-    if LEAST_CONFIDENCE <= stepped <= MOST_CONFIDENCE and isclose(level, stepped):
+    if LEAST_CONFIDENCE <= stepped <= MOST_LEVEL and isclose(level, stepped):
         return stepped
-    limits = f"from {LEAST_CONFIDENCE} to {MOST_CONFIDENCE}, in steps of {STEP}"
+    limits = f"from {LEAST_CONFIDENCE} to {MOST_LEVEL}, in steps of {LEVEL_STEP}"
     reason = f"A confidence level is a number {limits}, such as 0.9"
     messages.append(InvalidChoice(reason, f"these intervals are of {default}"))
     return default
