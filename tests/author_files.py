@@ -113,7 +113,7 @@ DESIGNS: list[Any] = [
 ]  # fmt: skip
 
 
-def _has_room(total: float, ask: str, earlier: list[Entry]) -> bool:
+def _fits_budget(total: float, ask: str, earlier: list[Entry]) -> bool:
     """Tell whether ε suffices for another design."""
     return total >= 3 and (ask != "all" or not any("design" in entry for entry in earlier))
 
@@ -149,7 +149,7 @@ def _draw_question(random: Random, name: str, earlier: list[Entry], total: float
         }
     elif random.random() < 0.25:
         question["optional"] = True
-    elif kind == "yes_no" and _has_room(total, ask, earlier) and random.random() < 0.5:
+    elif kind == "yes_no" and _fits_budget(total, ask, earlier) and random.random() < 0.5:
         return question | {"design": random.choice(DESIGNS)}
     if random.random() < 0.2:
         question["weight"] = random.choice([0.5, 2])

@@ -1,6 +1,6 @@
-"""A slow, literal reading of the tickets: RFC 9474 and RFC 8017, octet by octet, with a private key to sign with.
+"""A slow, literal implementation of tickets: RFC 9474 and RFC 8017, octet by octet, with a private key to sign with.
 
-It shares no code with `client/`, and makes the vectors of tickets that every client must replay.
+It shares no code with `client/`, and makes the ticket vectors that every client must replay.
 """
 
 import hashlib
@@ -11,7 +11,7 @@ E = 65537
 
 
 class Key(NamedTuple):
-    """A private key for tests, and for nothing else: its primes are printed in this repository."""
+    """A private key for tests only: its primes are printed in this repository."""
 
     p: int
     q: int
@@ -25,7 +25,7 @@ class Key(NamedTuple):
         return pow(E, -1, math.lcm(self.p - 1, self.q - 1))
 
     def sign(self, blinded: bytes) -> bytes:
-        """z^d, modulo each prime and put together."""
+        """Return z^d, computed modulo each prime and combined."""
         z, d = int.from_bytes(blinded, "big"), self.d
         by_p, by_q = (pow(z, d % (prime - 1), prime) for prime in self)
         signed = by_q + (by_p - by_q) * pow(self.q, -1, self.p) % self.p * self.q
@@ -33,13 +33,13 @@ class Key(NamedTuple):
 
 
 def tape(label: str, count: int) -> bytes:
-    """SHA-256 of a label and a counter, block after block."""
+    """Return a byte string: SHA-256 of a label and a counter, block after block."""
     blocks = (hashlib.sha256(f"{label} {i}".encode()).digest() for i in range(count // 32 + 1))
     return b"".join(blocks)[:count]
 
 
 def made_up_prime(label: str, steps: int) -> int:
-    """So many steps of two after a number of 1,536 bits, the first and the last two of which are ones."""
+    """Return the number so many steps of two after a 1,536-bit number whose first and last two bits are ones."""
     start = int.from_bytes(tape(label, 192), "big") | 3 << 1534 | 3
     return start + 2 * steps
 
@@ -64,7 +64,7 @@ def mgf1(seed: bytes, length: int) -> bytes:
 
 
 def emsa_pss_encode(message: bytes, salt: bytes, em_bits: int) -> bytes:
-    """RFC 8017 §9.1.1, steps 2 to 12."""
+    """Encode a message by RFC 8017 §9.1.1, steps 2 to 12."""
     em_len = math.ceil(em_bits / 8)
     m_hash = hashlib.sha384(message).digest()
     h = hashlib.sha384(b"\0" * 8 + m_hash + salt).digest()
@@ -76,7 +76,7 @@ def emsa_pss_encode(message: bytes, salt: bytes, em_bits: int) -> bytes:
 
 
 def emsa_pss_verify(message: bytes, em: bytes, em_bits: int, salt_length: int = 48) -> bool:
-    """RFC 8017 §9.1.2, steps 2 to 14."""
+    """Verify an encoded message by RFC 8017 §9.1.2, steps 2 to 14."""
     em_len = math.ceil(em_bits / 8)
     masked, h = em[: em_len - 49], em[em_len - 49 : em_len - 1]
     unused = 8 * em_len - em_bits
@@ -93,7 +93,7 @@ def emsa_pss_verify(message: bytes, em: bytes, em_bits: int, salt_length: int = 
 
 
 def accepts(n: int, digest: str, prefix: bytes, signature: bytes) -> bool:
-    """What a server has to check before it takes a report with this ticket."""
+    """Return whether a server may accept a report with this ticket."""
     s = int.from_bytes(signature, "big")
     if len(prefix) != 32 or len(signature) != octets(n) or s >= n:
         return False
@@ -106,7 +106,7 @@ def identity(prefix: bytes) -> bytes:
 
 
 def take(key: Key, digest: str, source: bytes) -> dict[str, Any]:
-    """One ticket from a byte string: what is drawn, what is sent, what comes back, and what it becomes."""
+    """Return one ticket from a byte string: what is drawn, sent and received, and the ticket itself."""
     n, at = key.n, 80
     prefix, salt = source[:32], source[32:80]
     while True:

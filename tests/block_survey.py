@@ -1,5 +1,7 @@
-"""A survey of which each device answers one block: a joint one with a follow-up inside, one whose filter lies outside,
-optional points, drawn options, levels, and geometric noise.
+"""A survey in which each device answers one block.
+
+It has a joint block with a follow-up inside, one whose filter lies outside, optional points, drawn options, levels, and
+geometric noise.
 """
 
 from candor_client import Survey
@@ -25,5 +27,5 @@ joint:
 
 
 def blocks() -> Survey:
-    """It, as published."""
+    """Return the survey, as published."""
     return build(YAML).survey

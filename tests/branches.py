@@ -74,13 +74,13 @@ def read_python(path: Path, source: str | None = None) -> Iterator[Place]:
 
 def _asks(node: ast.AST, tests: set[int]) -> str | None:
     match node:
-        case ast.Compare(left=left, comparators=others) if found := _named([left, *others]):
+        case ast.Compare(left=left, comparators=others) if found := _find_name([left, *others]):
             return f"compares with {found}"
         case ast.Compare(left=left, comparators=others) if _compares_type([left, *others]):
             return "compares a type"
         case ast.Compare(left=left, comparators=others) if found := _class_among([left, *others]):
             return f"compares with {found}"
-        case ast.Subscript(slice=key) if _is_type(key) or _named([key]):
+        case ast.Subscript(slice=key) if _is_type(key) or _find_name([key]):
             return "looks up by type"
         case ast.Call(func=ast.Attribute(attr="get" | "pop"), args=[key, *_]) if _is_type(key):
             return "looks up by type"
@@ -90,9 +90,9 @@ def _asks(node: ast.AST, tests: set[int]) -> str | None:
             name in ASKED_BY_NAME
         ):
             return f"getattr {name}"
-        case ast.Dict(keys=keys) if sum(bool(one and (_named([one]) or _classes(one))) for one in keys) > 1:
+        case ast.Dict(keys=keys) if sum(bool(one and (_find_name([one]) or _classes(one))) for one in keys) > 1:
             return "a dict by name"
-        case ast.MatchValue(value=value) if found := _named([value]):
+        case ast.MatchValue(value=value) if found := _find_name([value]):
             return f"case {found}"
         case ast.MatchClass(cls=given) if found := _classes(given):
             return f"case {found}"
@@ -141,7 +141,7 @@ def _is_type(node: ast.AST) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == "type"
 
 
-def _named(given: Iterable[ast.AST | None]) -> str | None:
+def _find_name(given: Iterable[ast.AST | None]) -> str | None:
     """Return the first type or mechanism that is named by text, by its enum, or as one of several."""
     for node in given:
         match node:
@@ -152,7 +152,7 @@ def _named(given: Iterable[ast.AST | None]) -> str | None:
             case ast.Attribute(value=ast.Name(id=name), attr="kind") if name in CLASSES:
                 return name
             case ast.Tuple(elts=parts) | ast.Set(elts=parts) | ast.List(elts=parts):
-                if found := _named(parts):
+                if found := _find_name(parts):
                     return found
     return None
 

@@ -1,4 +1,4 @@
-"""A real browser in front of the real app: what the browser sent, and what the server was sent, side by side.
+"""A real browser in front of the real app: the requests that the browser sent, and those that the server received.
 
 `Site` serves the app on a free port and keeps every request that reaches it, also beacons that a browser sends while it
 leaves a page and does not report. `Visit` is one person's device: a browser context with its own storage.
@@ -17,14 +17,14 @@ from urllib.parse import urlsplit
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
-from playwright.sync_api import Request as Sent
+from playwright.sync_api import Request as BrowserRequest
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from candor_client import Survey
 from candor_client.report import to_base64url
 from survey_app.store import PublishedSurvey
 from tests.fixtures import build
-from tests.rsgi_client import through_the_front
+from tests.rsgi_client import wrap_in_wsgi
 
 ROOT = Path(__file__).parent.parent
 CAMPUS = ROOT / "tests" / "campus.yaml"  # one question of every kind
@@ -48,8 +48,8 @@ CORNERS: dict[str, tuple[str, ...]] = {  # both sizes in both schemes: structure
 
 
 @dataclass(frozen=True)
-class Received:
-    """A request as the server got it; `path` with its query."""
+class ServerRequest:
+    """A request as the server got it; `path` includes the query."""
 
     method: str
     path: str
@@ -57,8 +57,8 @@ class Received:
     body: bytes
 
     @property
-    def everything(self) -> str:
-        """All of it as one text, to search in."""
+    def as_text(self) -> str:
+        """The whole request as one text, to search in."""
         return f"{self.method} {self.path} {self.headers} {self.body.decode('utf-8', 'replace')}"
 
 
@@ -68,18 +68,18 @@ expect.set_options(timeout=PATIENCE)
 
 
 class Site:
-    """The app on a free port of this machine. `intercept` may answer a request instead of the app; `config` is its own."""
+    """The app on a free port of this machine; `intercept` may answer a request instead of it, `config` is the app's."""
 
     def __init__(self, folder: Path, **config: Any) -> None:
         self.installation = build(folder, **config)
         self.store, app = self.installation.store, self.installation.app
-        self.received: list[Received] = []
-        self.intercept: Callable[[Received], Reply | None] = lambda request: None
-        inner = through_the_front(app)
+        self.requests: list[ServerRequest] = []
+        self.intercept: Callable[[ServerRequest], Reply | None] = lambda request: None
+        inner = wrap_in_wsgi(app)
 
         def record(environ: dict[str, Any], start_response: Any) -> Any:
-            request = _received(environ)
-            self.received.append(request)
+            request = _read_request(environ)
+            self.requests.append(request)
             reply = self.intercept(request)
             if reply is None:
                 return inner(environ, start_response)
@@ -104,11 +104,11 @@ class Site:
         return self.installation.invite(*codes, **options)
 
     def link(self, published: PublishedSurvey, fragment: str = "") -> str:
-        """The survey's link."""
+        """Return the survey's link."""
         return f"{self.origin}/s/{published.survey.slug}{fragment}"
 
-    def stored(self, published: PublishedSurvey) -> list[dict[str, str]]:
-        """The reports in the store, as they were sent."""
+    def stored_reports(self, published: PublishedSurvey) -> list[dict[str, str]]:
+        """Return the reports in the store, as they were sent."""
         with contextlib.closing(sqlite3.connect(self.store.path)) as connection:
             rows = connection.execute("select id, bits from reports where survey = ?", (published.key,)).fetchall()
         return [
@@ -116,9 +116,9 @@ class Site:
             for one, bits in rows
         ]
 
-    def sent(self, method: str = "POST") -> list[Received]:
-        """The requests of one method."""
-        return [request for request in self.received if request.method == method]
+    def requests_of(self, method: str = "POST") -> list[ServerRequest]:
+        """Return the received requests of one method."""
+        return [request for request in self.requests if request.method == method]
 
     def close(self) -> None:
         self._http.shutdown()
@@ -147,18 +147,18 @@ class _Quiet(WSGIRequestHandler):
         pass
 
 
-def _received(environ: dict[str, Any]) -> Received:
+def _read_request(environ: dict[str, Any]) -> ServerRequest:
     length = int(environ.get("CONTENT_LENGTH") or 0)
     body = environ["wsgi.input"].read(length)
-    environ["wsgi.input"] = _Again(body)
+    environ["wsgi.input"] = _RereadableBody(body)
     query = environ.get("QUERY_STRING")
     headers = {key[5:].replace("_", "-").lower(): value for key, value in environ.items() if key.startswith("HTTP_")}
     path = environ["PATH_INFO"] + (f"?{query}" if query else "")
-    return Received(environ["REQUEST_METHOD"], path, headers, body)
+    return ServerRequest(environ["REQUEST_METHOD"], path, headers, body)
 
 
-class _Again:
-    """A body that was read already."""
+class _RereadableBody:
+    """A request body that was read once and can be read again."""
 
     def __init__(self, body: bytes) -> None:
         self._left = body
@@ -171,10 +171,10 @@ class _Again:
 
 @dataclass
 class Visit:
-    """One device: a page, everything it asked for, and everything it complained about."""
+    """One device: a page, all its requests, and all its error messages."""
 
     page: Page
-    requests: list[Sent] = field(default_factory=list)
+    requests: list[BrowserRequest] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
 
     def open(self, url: str) -> Page:
@@ -190,11 +190,11 @@ class Visit:
             self.page.wait_for_selector("#form[aria-busy=false]", state="attached")
 
     def text(self) -> str:
-        """What can be read on the page."""
+        """Return the text that can be read on the page."""
         return re.sub(r"\s+", " ", self.page.inner_text("body"))
 
-    def sent(self, method: str = "POST") -> list[Sent]:
-        """What the browser says it has sent."""
+    def requests_of(self, method: str = "POST") -> list[BrowserRequest]:
+        """Return the requests of one method, as the browser reports them."""
         return [request for request in self.requests if request.method == method]
 
 
@@ -204,10 +204,10 @@ VIEW, ANCHOR = "viewport", "http://127.0.0.1/"
 
 @contextlib.contextmanager
 def visit(browser: Browser, *, init: str = "", **options: Any) -> Iterator[Visit]:
-    """A new device; `init` runs before every script of its pages.
+    """Yield a new device; `init` runs before every script of its pages.
 
-    A context of its own costs a second of processor time, most of it for a renderer that starts: a device that is no
-    more than a size takes over the last one's, emptied, with a page that keeps the renderer alive.
+    A context of its own costs a second of processor time, most of it for a renderer that starts. So a device that
+    differs only in size reuses the context of the last one, emptied, with a page that keeps the renderer alive.
     """
     plain = not init and not options.keys() - {VIEW}
     context = USED_AGAIN.get(browser) if plain else None
@@ -226,7 +226,7 @@ def visit(browser: Browser, *, init: str = "", **options: Any) -> Iterator[Visit
     def complain(message: ConsoleMessage) -> None:
         made.complaints.append(message.text)
 
-    def note(request: Sent) -> None:
+    def note(request: BrowserRequest) -> None:
         made.requests.append(request)
 
     try:
@@ -238,7 +238,7 @@ def visit(browser: Browser, *, init: str = "", **options: Any) -> Iterator[Visit
         context.on("console", complain)
         made.page.on("pageerror", lambda error: made.complaints.append(str(error)))
         yield made
-        kept = plain and USED_AGAIN[browser] is None and _emptied(context, made)
+        kept = plain and USED_AGAIN[browser] is None and _clear_device(context, made)
     finally:
         context.remove_listener("request", note)
         context.remove_listener("console", complain)
@@ -248,8 +248,8 @@ def visit(browser: Browser, *, init: str = "", **options: Any) -> Iterator[Visit
             context.close()
 
 
-def _emptied(context: BrowserContext, made: Visit) -> bool:
-    """Leave nothing of a device behind: pages, cookies, storage, cache; False where its clock was another one's."""
+def _clear_device(context: BrowserContext, made: Visit) -> bool:
+    """Remove pages, cookies, storage and cache; return False where the device has a fake clock."""
     if made.page.is_closed() or not made.page.evaluate("String(setTimeout).includes('[native code]')"):
         return False
     origins = {f"{parts.scheme}://{parts.netloc}" for parts in map(urlsplit, {one.url for one in made.requests})}
@@ -267,12 +267,12 @@ def _emptied(context: BrowserContext, made: Visit) -> bool:
 
 
 def stop_the_clock(page: Page) -> None:
-    """From the next address on, timers run when they are told to, and not because a machine is slow."""
+    """Stop the page's timers from the next address on: they run when a test says so, however slow a machine is."""
     page.clock.install(time=0)
     page.clock.pause_at(1000)
 
 
-def wear(page: Page, look: str) -> None:
+def apply_look(page: Page, look: str) -> None:
     """Put a look on a page that is open."""
     size, _, scheme = look.partition("-")
     page.set_viewport_size({"phone": PHONE, "zoomed": ZOOMED, "desktop": DESKTOP}[size]["viewport"])
@@ -280,7 +280,7 @@ def wear(page: Page, look: str) -> None:
 
 
 def violations(page: Page, *rules: str, within: str = "body") -> list[str]:
-    """What axe finds on a page by all rules, or by some, each with its place; BY_LOOK are those that hang on the look.
+    """Return what axe finds on a page by all rules, or by some, each with its place; BY_LOOK has the rules for looks.
 
     The script goes to a page once. It loads no style sheets of its own: only rules that we do not run need them.
     """
@@ -295,7 +295,7 @@ def violations(page: Page, *rules: str, within: str = "body") -> list[str]:
 
 
 def overflows(page: Page) -> list[str]:
-    """The elements that reach beyond the side of the window; none should, on a phone or elsewhere."""
+    """Return the elements that reach beyond the side of the window; none should, on a phone or elsewhere."""
     script = """() => document.documentElement.scrollWidth <= innerWidth ? [] :
         [...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1
             || e.getBoundingClientRect().left < -1).map((e) => e.outerHTML.slice(0, 120))"""

@@ -6,14 +6,14 @@ from datetime import UTC, datetime, timedelta
 from candor_client import Clock
 
 
-def hurried() -> Clock:
-    """The real time, and no pauses: for tests to which a whole second more or less means nothing."""
-    real = Simulated()
+def make_fast_clock() -> Clock:
+    """Return a clock with the real time and no pauses, for tests that do not depend on whole seconds."""
+    real = SimulatedClock()
     return Clock(lambda: datetime.now(UTC), real.monotonic, real.pause)
 
 
-class Simulated:
-    """A clock that stands still but for what passes on it: pauses, and what a test adds to `seconds`."""
+class SimulatedClock:
+    """A clock that stands still but for the pauses on it, and what a test adds to `seconds`."""
 
     def __init__(self, now: datetime = datetime(2026, 12, 1, tzinfo=UTC)) -> None:
         self.begins, self.seconds = now, 0.0
@@ -31,8 +31,8 @@ class Simulated:
     def pause(self, seconds: float) -> None:
         self.seconds += seconds
 
-    def costly(self, random_bytes: Callable[[int], bytes], seconds: float) -> Callable[[int], bytes]:
-        """A source of bytes each of which takes so long."""
+    def slow_source(self, random_bytes: Callable[[int], bytes], seconds: float) -> Callable[[int], bytes]:
+        """Return a source of random bytes each of which takes so many seconds."""
 
         def draw(count: int) -> bytes:
             self.seconds += count * seconds

@@ -1,4 +1,4 @@
-"""Write docs/commands.md, the reference of the command line, from what the commands say of themselves.
+"""Write docs/commands.md, the reference of the command line, from the help of the commands.
 
 python -m tests.commands_page
 """
@@ -54,31 +54,33 @@ candor completion bash >> ~/.bash_completion
 """
 
 
-def walk(command: click.Command = main, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    """Every command with its name, in the order of the help."""
+def list_commands(
+    command: click.Command = main, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Yield every command with its name, in the order of the help."""
     yield path, command
     if isinstance(command, click.Group):
         context = click.Context(command)
         for name in command.list_commands(context):
             found = command.get_command(context, name)
             assert found is not None
-            yield from walk(found, (*path, name))
+            yield from list_commands(found, (*path, name))
 
 
 def examples(command: click.Command) -> list[str]:
-    """What stands below a command's help."""
+    """Return the examples below a command's help."""
     text = command.parser().epilog if isinstance(command, PassThroughCommand) else command.epilog
     return re.findall(r"^  (.+)$", text or "", re.MULTILINE)
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     codes = "\n".join(f"| {code} | {told.replace('|', PIPE)} |" for code, told in CODES.items())
     variables = "\n".join(f"| `{name}` | {told} |" for name, told in VARIABLES.items())
     parts = [TOP.format(codes=codes, variables=variables)]
     for heading, section in COMMANDS.items():
         parts.append(f"## {heading}\n")
-        for path, command in walk():
+        for path, command in list_commands():
             if path and path[0] in section:
                 parts.append("\n\n".join(_entry(path, command)) + "\n")
     return "\n".join(parts)

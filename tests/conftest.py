@@ -19,7 +19,7 @@ write_routes_once()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whatever asks for a browser, by whichever fixture, is marked `browser`: `make check` leaves it out."""
+    """Mark every test that uses a browser, by any fixture, as `browser`: `make check` leaves it out."""
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
@@ -27,7 +27,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def _own_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test touches the ledger of whoever runs it."""
+    """Keep every test away from the ledger of the person who runs it."""
     monkeypatch.setenv("CANDOR_LEDGER", str(tmp_path / "default-ledger.json"))
 
 
@@ -40,7 +40,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def installation(tmp_path: Path) -> Iterator[Installation]:
-    """A store, and the app upon it by the door of production."""
+    """Yield a store and its app, reached through the RSGI adapter as in production."""
     built = build(tmp_path)
     yield built
     built.close()
@@ -48,7 +48,7 @@ def installation(tmp_path: Path) -> Iterator[Installation]:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
-    """A PostgreSQL for this worker, started when it is needed first."""
+    """Yield a PostgreSQL for this worker, started at its first use."""
     running = Postgres()
     yield running
     running.stop()
@@ -56,7 +56,7 @@ def postgres() -> Iterator[Postgres]:
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    """The real app, and a record of what reaches it."""
+    """Yield the real app with a record of the requests that reach it."""
     running = Site(tmp_path)
     yield running
     running.close()
@@ -64,7 +64,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 @pytest.fixture(scope="session")
 def node() -> Iterator[Node]:
-    """The JavaScript client in node."""
+    """Yield the JavaScript client in node."""
     running = Node()
     yield running
     running.close()
@@ -72,7 +72,7 @@ def node() -> Iterator[Node]:
 
 @pytest.fixture(scope="session")
 def files() -> Iterator[Files]:
-    """The working tree over http."""
+    """Yield the working tree over http."""
     running = Files()
     yield running
     running.close()
@@ -80,7 +80,7 @@ def files() -> Iterator[Files]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """A real browser; where there is none the tests are skipped, but never in CI."""
+    """Yield a real browser; where there is none, skip the test, but never in CI."""
     path = find_chromium()
     if path is None:
         message = "Chromium is missing; on Debian: apt-get install chromium"
@@ -95,7 +95,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def chromium(browser: Browser, files: Files) -> Iterator[Chromium]:
-    """The JavaScript client in Chromium."""
+    """Yield the JavaScript client in Chromium."""
     page = browser.new_page()
     yield Chromium(page, files.origin)
     page.close()

@@ -1,4 +1,4 @@
-"""The console by its forms: press a button, send a file, read what is kept."""
+"""Helpers for the console's forms: press a button, send a file, read the draft."""
 
 import hashlib
 import re
@@ -54,14 +54,14 @@ def draft(browser: FlaskClient, source: bytes) -> int:
     return key_of(upload(browser, source))
 
 
-def kept(browser: FlaskClient, key: int) -> bytes:
+def read_draft(browser: FlaskClient, key: int) -> bytes:
     answer = browser.get(f"/console/drafts/{key}/file.yaml")
     assert answer.status_code == 200
     return bytes(answer.data)
 
 
 def stamp(browser: FlaskClient, key: int) -> str:
-    return hashlib.sha256(kept(browser, key)).hexdigest()[:16]
+    return hashlib.sha256(read_draft(browser, key)).hexdigest()[:16]
 
 
 def change(browser: FlaskClient, key: int, do: str, place: int | None = None, **fields: str) -> TestResponse:
@@ -77,13 +77,13 @@ def publish(browser: FlaskClient, key: int, **fields: str) -> TestResponse:
     return post(browser, f"/console/drafts/{key}/publish", digest=found[1] if found else "", **fields)
 
 
-def said(browser: FlaskClient, path: str = "/console/exam") -> list[str]:
-    """The log of a survey, the newest first."""
+def read_log(browser: FlaskClient, path: str = "/console/exam") -> list[str]:
+    """Return the log of a survey, the newest entry first."""
     table = browser.get(path).text.partition('class="log"')[2].partition("</table>")[0]
     return [unescape(cell) for cell in re.findall(r"<td>([^<]+)</td></tr>", table)]
 
 
-def enter(device: Visit, site: Site) -> Page:
+def sign_in_by_keyboard(device: Visit, site: Site) -> Page:
     page = device.open(f"{site.origin}/console")
     page.fill("#name", "ada")
     page.fill("#password", phrase("ada"))
@@ -102,7 +102,7 @@ WRITTEN = {
 
 
 def write_all_types(page: Page) -> None:
-    """A question of every type, in a draft that has none."""
+    """Add a question of every type to a draft that has none."""
     page.wait_for_selector("text=No questions yet")
     for place, (name, fields) in enumerate(WRITTEN.items()):
         press(page, name)

@@ -1,4 +1,4 @@
-"""Programs that some tests use, from Debian's packages: installed where that is possible, named where it is not."""
+"""Debian packages with programs that some tests use: installed where possible, named in an error where not."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ from collections.abc import Callable
 def install(
     package: str, find: Callable[[], str | None], use: str, *, instead: Callable[[], str | None] = lambda: None
 ) -> None:
-    """Install a package unless its program is found; where it cannot be, nor another does, say what is missing."""
+    """Install a package unless its program is found; if that fails and no other program helps, say what is missing."""
     if find():
         return
     apt = shutil.which("apt-get")

@@ -82,12 +82,12 @@ def survey(definition: dict[str, Any]) -> Survey:
 
 
 def simple() -> dict[str, Any]:
-    """One yes or no with two coins."""
+    """Return a definition with one yes-or-no question and two coins."""
     return define([yes_no()], [field(COIN, "cheated")], epsilon="1.098612288669")
 
 
-def worked() -> dict[str, Any]:
-    """The worked example of the wire's description."""
+def worked_example() -> dict[str, Any]:
+    """Return the worked example of the protocol's description."""
     help_ = {"id": "help", "optional": True, "options": ["none", "notes", "phone"], "type": "choice"}
     hours = number("hours", max=60, unit="h") | {"text": "Hours of study a week?"}
     return define(

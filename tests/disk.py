@@ -1,4 +1,4 @@
-"""A small disk to be filled up: a file system of its own; where none may be mounted, a limit on the size of files."""
+"""A small disk to fill up: a file system of its own, or, where none may be mounted, a limit on the size of files."""
 
 import contextlib
 import resource
@@ -15,7 +15,7 @@ MOST = 400_000  # bytes of a file, where nothing can be mounted
 
 @dataclass
 class Disk:
-    """A folder with little room."""
+    """A folder with little space."""
 
     path: Path
     mounted: bool
@@ -30,7 +30,7 @@ class Disk:
                 file.write(bytes(4096))
 
     def free(self) -> None:
-        """There is room again."""
+        """Make space again."""
         _limit(None)
         (self.path / "ballast").unlink(missing_ok=True)
 
@@ -42,7 +42,7 @@ def _limit(most: int | None) -> None:
 
 @contextlib.contextmanager
 def small_disk(place: Path) -> Iterator[Disk]:
-    """At a new folder, for a while."""
+    """Yield a small disk at a new folder."""
     place.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", str(place)]
     disk = Disk(place, subprocess.run(command, capture_output=True, check=False).returncode == 0)

@@ -1,4 +1,4 @@
-"""A survey with everything that is for the eye: consent, sections, a battery, shuffled options, thanks, a completion."""
+"""A survey with everything for display: consent, sections, a battery, shuffled options, thanks, a completion."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ ADDRESS = "https://panel.example/complete?cc=C1A2B3"
 
 
 def study(**more: Any) -> dict[str, Any]:
-    """Three sections, the second of them a battery whose last statement may be left out."""
+    """Return a survey of three sections, the second of them a battery whose last statement is optional."""
     battery = [options(name, "scale", *POINTS) | {"text": text} for name, text in STATEMENTS.items()]
     battery[-1]["optional"] = True
     questions = [

@@ -1,7 +1,7 @@
-"""Whether reports have the distribution that is published.
+"""A test whether reports have the published distribution.
 
 Every event has a binomial count with a known probability: each outcome, each stored bit, and all outcomes less
-likely than average together. `rejects` asks each of them, at a level that keeps false alarms of all together at 1e-6.
+likely than average together. `rejects` tests each of them, at a level that keeps all false alarms together at 1e-6.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ FALSE_ALARM = 1e-6
 
 
 def rejects(counts: Mapping[bytes, int], chances: Mapping[bytes, Fraction]) -> bool:
-    """Whether these counts are incompatible with these chances, at a family-wise level of 1e-6."""
+    """Return whether these counts are incompatible with these chances, at a family-wise level of 1e-6."""
     total = sum(counts.values())
     if set(counts) - set(chances):
         return True
@@ -34,5 +34,5 @@ def rejects(counts: Mapping[bytes, int], chances: Mapping[bytes, Fraction]) -> b
     return False
 
 
-def exact(definition: dict[str, Any], answers: dict[str, Any]) -> dict[bytes, Fraction]:
+def exact_distribution(definition: dict[str, Any], answers: dict[str, Any]) -> dict[bytes, Fraction]:
     return {reference.pack(row): chance for row, chance in reference.distribution(definition, answers).items()}

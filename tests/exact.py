@@ -1,4 +1,4 @@
-"""What the reference says of one mechanism alone, and what people can answer to a whole definition."""
+"""The reference's exact results for one mechanism alone, and all possible answers to a definition."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
@@ -15,8 +15,8 @@ from tests.definitions import choice, multiple, number, yes_no
 
 @cache
 def mechanism_bits(mechanism: Mechanism, symbol: int) -> Mapping[str, Fraction]:
-    """P(stored bits | symbol), a mask for drawn options."""
-    question, answer = _asked(mechanism, symbol)
+    """Return P(stored bits | symbol), a mask for drawn options."""
+    question, answer = _make_question(mechanism, symbol)
     chances: defaultdict[str, Fraction] = defaultdict(Fraction)
     form = publish(mechanism)
     for chance, _, bits in reference.paths(lambda draw: reference.field_bits(form, [question], [answer], draw)):
@@ -27,7 +27,7 @@ def mechanism_bits(mechanism: Mechanism, symbol: int) -> Mapping[str, Fraction]:
 def bit_moments(
     mechanism: Mechanism, truth: dict[int, Fraction], score: Callable[[str], Fraction]
 ) -> tuple[Fraction, Fraction]:
-    """Mean and variance of a score of the stored bits of one report, if these are the shares of the symbols."""
+    """Return mean and variance of a score of the stored bits of one report, for these shares of the symbols."""
     mean = second = Fraction(0)
     for symbol, share in truth.items():
         for bits, chance in mechanism_bits(mechanism, symbol).items():
@@ -36,8 +36,8 @@ def bit_moments(
     return mean, second - mean**2
 
 
-def _asked(mechanism: Mechanism, symbol: int) -> tuple[dict[str, Any], Any]:
-    """A question for a mechanism, and the answer with this symbol."""
+def _make_question(mechanism: Mechanism, symbol: int) -> tuple[dict[str, Any], Any]:
+    """Return a question for a mechanism, and the answer with this symbol."""
     if isinstance(mechanism, Flip):
         return yes_no(), bool(symbol)
     if isinstance(mechanism, Drawn):
@@ -48,8 +48,8 @@ def _asked(mechanism: Mechanism, symbol: int) -> tuple[dict[str, Any], Any]:
     return choice(options=mechanism.size), f"option {symbol}"
 
 
-def all_shown(definition: dict[str, Any]) -> list[dict[str, Any]]:
-    """All answers that one can give, none to questions that are hidden; some occur several times."""
+def all_visible_answers(definition: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return all possible answers, with none to hidden questions; some occur several times."""
     found = all_answers(definition)
     for answers in found:
         for name in reference.hidden_questions(definition["questions"], answers):

@@ -1,7 +1,7 @@
-"""One installation for all tests: a store with an owner, a stranger and a token, the app upon it, and surveys in it.
+"""One installation for all tests: a store with an owner, a stranger and a token, its app, and surveys in it.
 
-Whoever asks `app.test_client()` of an installation goes in by `tests.rsgi_client`, the door of production. Passwords are hashed for
-real, at the least price: a hash carries its own parameters.
+`app.test_client()` of an installation uses `tests.rsgi_client`, the way in of production. Passwords are really hashed,
+at the lowest cost: a hash carries its own parameters.
 """
 
 import json
@@ -29,10 +29,10 @@ from survey_app.authoring.terms import Terms
 from survey_app.problems import PROBLEMS
 from survey_app.store import Member, PublishedSurvey, State, Store, Submission, TicketFile, User
 from survey_app.store.sqlite import SqliteStore
-from tests.definitions import simple, survey, worked
+from tests.definitions import simple, survey, worked_example
 from tests.route_cache import TEMPLATES
-from tests.rsgi_client import FrontClient
-from tests.ticket_surveys import invited_to, key, paid
+from tests.rsgi_client import RsgiClient
+from tests.ticket_surveys import invent_ticket, invitation_survey, key
 
 STATUSES = {
     "malformed_report": 400,
@@ -68,7 +68,7 @@ CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
 def phrase(name: str) -> str:
-    """The password of an account."""
+    """Return the password of an account."""
     return f"correct horse of {name}"
 
 
@@ -83,19 +83,19 @@ class Installation:
 
     @property
     def tickets(self) -> TicketFile:
-        """What is kept of invitations."""
+        """The file of the invitations and tickets."""
         file: TicketFile = self.app.extensions["candor_tickets"]
         return file
 
     @property
     def client(self) -> FlaskClient:
-        """Somebody whose browser keeps nothing."""
+        """A client that keeps no cookies."""
         return self.app.test_client(use_cookies=False)
 
     def close(self) -> None:
         """End the writer and the signing process, and let go of the files."""
         self.app.extensions["candor_intake"].close()
-        self.app.extensions["candor_desk"].close()
+        self.app.extensions["candor_issuer"].close()
         self.tickets.close()
         self.store.close()
 
@@ -114,7 +114,7 @@ class Installation:
         self, *codes: str, number: int = 0, definition: dict[str, Any] | None = None, **more: str
     ) -> PublishedSurvey:
         """Publish a survey by invitation, and invite these codes; `issuer` and `from_` go beside its key."""
-        made = invited_to(number, definition=definition, **more)
+        made = invitation_survey(number, definition=definition, **more)
         if "issuer" not in more:
             self.tickets.add_key(made.slug, key(number), made.digest)
         published = self.publish(made)
@@ -145,14 +145,14 @@ def build(
     folder: Path,
     *,
     limit: str = "off",
-    door: type[FlaskClient] = FrontClient,
+    client_class: type[FlaskClient] = RsgiClient,
     store: Any = None,
     **config: Any,
 ) -> Installation:
-    """An installation on an empty folder, or on another store; `config` is the app's."""
+    """Return an installation in an empty folder, or on another store; `config` is the app's."""
     store = store or SqliteStore(folder / "candor.db")
     app = create_app({"RATE_LIMIT": limit, "LOGIN_LIMIT": "off", **config}, store)
-    app.test_client_class = door
+    app.test_client_class = client_class
     app.jinja_env.bytecode_cache = TEMPLATES
     names = ("administrator", "ada", "eve")  # the first account is the administrator's
     _, owner, stranger = (store.add_user(name, CHEAP.hash(phrase(name))) for name in names)
@@ -161,16 +161,16 @@ def build(
 
 
 def make(path: Path) -> tuple[SqliteStore, PublishedSurvey]:
-    """The store alone, as the operator's commands and a server's workers find it: one open survey, the worked example."""
+    """Create a store as the operator's commands use it; return it with one open survey, the worked example."""
     store = SqliteStore(path)
-    return store, begin(store)
+    return store, add_worked_example(store)
 
 
-def begin(store: Store) -> PublishedSurvey:
-    """The same in a store that is empty."""
+def add_worked_example(store: Store) -> PublishedSurvey:
+    """Publish the worked example as an open survey in an empty store."""
     store.migrate()
     owner = store.add_user("ada", CHEAP.hash(phrase("ada")))
-    return add(store, survey(worked()), owner=owner.key)
+    return add(store, survey(worked_example()), owner=owner.key)
 
 
 def add(store: Store, made: Survey, terms: Terms = Terms(public=True), **kept: Any) -> PublishedSurvey:  # noqa: B008 — frozen
@@ -185,18 +185,18 @@ def add(store: Store, made: Survey, terms: Terms = Terms(public=True), **kept: A
 
 
 def submission(published: PublishedSurvey) -> Submission:
-    """A report to the worked example, as the store takes it."""
+    """Return a report to the worked example, as the store takes it."""
     report = candor_client.randomize(published.survey, SAID)
     return Submission(published.key, report.id, report.bits)
 
 
-def made(published: PublishedSurvey, **answers: Any) -> Report:
-    """A report, with a ticket where it takes one."""
-    ticket = paid(published.survey) if published.is_by_invitation else None
+def make_report(published: PublishedSurvey, **answers: Any) -> Report:
+    """Return a report, with a ticket where the survey needs one."""
+    ticket = invent_ticket(published.survey) if published.is_by_invitation else None
     return candor_client.randomize(published.survey, answers or {"cheated": True}, ticket=ticket)
 
 
-def spelled(**keys: Any) -> bytes:
+def encode_json(**keys: Any) -> bytes:
     return json.dumps(keys).encode()
 
 
@@ -208,11 +208,11 @@ def wire(report: Report, **changes: Any) -> bytes:
     }
     if report.ticket:
         said["ticket"] = {key: to_base64url(part) for key, part in vars(report.ticket).items()}
-    return spelled(**said | changes)
+    return encode_json(**said | changes)
 
 
 def other_bits(report: Report) -> Report:
-    """The same id with the answer to a single coin turned over."""
+    """Return a report with the same id, and with the answer to a single coin turned over."""
     return Report(report.survey, report.id, bytes([report.bits[0] ^ 0x80]), report.ticket)
 
 
@@ -239,7 +239,7 @@ def check_open_to_all_pages(response: TestResponse) -> None:
     assert "Set-Cookie" not in response.headers
 
 
-def rows_in_the_file(installation: Installation, published: PublishedSurvey) -> list[bytes]:
+def stored_rows(installation: Installation, published: PublishedSurvey) -> list[bytes]:
     with closing(sqlite3.connect(installation.store.path)) as connection:
         rows = connection.execute("select bits from reports where survey = ?", (published.key,)).fetchall()
     return sorted(bits for (bits,) in rows)
@@ -247,7 +247,7 @@ def rows_in_the_file(installation: Installation, published: PublishedSurvey) -> 
 
 def check_tally(installation: Installation, published: PublishedSurvey) -> int:
     """Recount bit by bit what lies in the file; the number of reports."""
-    rows = rows_in_the_file(installation, published)
+    rows = stored_rows(installation, published)
     counts = [0] * published.survey.width
     for bits in rows:
         for position in range(published.survey.width):
@@ -259,7 +259,7 @@ def check_tally(installation: Installation, published: PublishedSurvey) -> int:
 
 
 def check_store(store: Store, published: PublishedSurvey) -> int:
-    """The number of reports, after seeing that the tally equals a recount."""
+    """Check that the tally equals a recount; return the number of reports."""
     kept, counted = store.recount(published, lambda _: None)
     assert kept.reports == counted.reports
     assert np.array_equal(kept.counts, counted.counts)

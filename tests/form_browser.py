@@ -1,4 +1,4 @@
-"""The form in a browser: a survey of everything, and a hand that answers it."""
+"""The form in a browser: a survey with every type of question, and functions that answer it."""
 
 import re
 from collections.abc import Callable
@@ -19,8 +19,8 @@ def options(name: str, kind: str, *labels: str, **more: Any) -> dict[str, Any]:
     return {"id": name, "type": kind, "text": f"About {name}?", key: list(labels), **more}
 
 
-def everything(**more: Any) -> dict[str, Any]:
-    """One question of every type, with words that occur nowhere else, and one that depends on another."""
+def all_types_survey(**more: Any) -> dict[str, Any]:
+    """Return a definition with a question of every type, with unique words, one of them conditional."""
     return define(
         [
             yes_no() | {"text": "Did you copy?"},
@@ -93,7 +93,7 @@ def shown_bytes(page: Page) -> str:
 
 
 def tokens(text: str) -> list[str]:
-    """The words that matter: lists differ in their commas, numbers in their spelling, and ours begin with capitals."""
+    """Return the words of a text for comparison: without commas, case or the spelling of numbers."""
     plain = text.replace("{}", "none of these").replace("none of them", "none of these").lower()
     found = re.findall(r"[^\s{},;()]+", re.sub(r"(\d),(\d)", r"\1\2", plain))
     number = re.compile(r"-?\d+(\.\d+)?")

@@ -46,13 +46,13 @@ HEADERS: dict[str, list[str]] = {
 
 
 class Noise:
-    """Requests that are almost right, from the operating system's randomness; a failure shows the whole request."""
+    """A source of requests that are almost right, from the system's randomness; a failure shows the whole request."""
 
     def __init__(self, parsed: Survey) -> None:
         self.survey, self.chance = parsed, random.SystemRandom()
 
     def mutate(self, body: bytes) -> bytes:
-        """A few small damages at the level of bytes."""
+        """Return a body with a few small damages at the level of bytes."""
         damaged = bytearray(body)
         for _ in range(self.chance.choice([0, 1, 1, 1, 2, 3, 8])):
             at = self.chance.randrange(len(damaged) + 1)
@@ -89,7 +89,7 @@ class Noise:
         return path
 
     def request(self) -> dict[str, Any]:
-        """One request: mostly a report with a damaged body, else a damaged method, path or head."""
+        """Return one request: mostly a report with a damaged body, else a damaged method, path or head."""
         overrides: dict[str, str] = {}
         path, method = "/api/surveys/exam/reports", "POST"
         if self.chance.random() < 0.2:

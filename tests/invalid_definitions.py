@@ -16,7 +16,7 @@ from tests.definitions import (
     scale,
     simple,
     subset,
-    worked,
+    worked_example,
     yes_no,
 )
 
@@ -53,9 +53,9 @@ SPOILT: dict[str, bytes] = {
 }
 
 
-def changed(path: str, value: Any, definition: dict[str, Any] | None = None) -> dict[str, Any]:
-    """A definition with one place replaced, or deleted if the value is ..."""
-    root = copy.deepcopy(definition or worked())
+def change_definition(path: str, value: Any, definition: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return a definition with one place replaced, or deleted if the value is ..."""
+    root = copy.deepcopy(definition or worked_example())
     *steps, last = [int(step) if step.isdigit() else step for step in path.split(".")]
     place: Any = root
     for step in steps:
@@ -78,7 +78,7 @@ GERMAN: dict[str, Any] = {
 
 
 def german(**questions: Any) -> dict[str, Any]:
-    """The translation with some questions replaced."""
+    """Return the translation with some questions replaced."""
     return {**GERMAN, "questions": {**GERMAN["questions"], **questions}}
 
 
@@ -294,7 +294,7 @@ FAULTS += [
     ("ti\u200btle", "Exam", "unknown_key", ""),
 ]  # fmt: skip
 
-# What would take too much room, or too much of a device's time.
+# What would take too much memory, or too much of a device's time.
 TOO_LARGE: list[dict[str, Any]] = [
     define([multiple() | {"options": [str(k) for k in range(1025)]}], [field(drawn(1025, 1), "used")]),
     define([choice() | {"options": [str(k) for k in range(1025)]}], [field(subset(1025, 1), "help")]),

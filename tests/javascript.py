@@ -1,4 +1,4 @@
-"""Talks to the JavaScript client, in node or in Chromium, through tests/js/harness.mjs."""
+"""Runs the JavaScript client, in node or in Chromium, through tests/js/harness.mjs."""
 
 import functools
 import http.server
@@ -30,7 +30,7 @@ QUIET_CHROMIUM = [
 
 
 class Refusal(Exception):
-    """The JavaScript client threw; `code` is its CandorError's, or None."""
+    """An error that the JavaScript client threw; `code` is its CandorError's, or None."""
 
     def __init__(self, code: str | None, message: str) -> None:
         super().__init__(message)
@@ -81,13 +81,13 @@ def _value(answer: dict[str, Any]) -> Any:
 
 
 def find_chromium(*, whole: bool = False) -> str | None:
-    """A Chromium, the shell where there is one; only a `whole` browser brings pages back as they were left."""
+    """Return the path of a Chromium, preferably the headless shell; only a `whole` browser restores pages on "back"."""
     names = CHROMIUM_NAMES if whole else (SHELL, *CHROMIUM_NAMES)
     return next((path for name in names if (path := shutil.which(name))), None)
 
 
 class Files:
-    """The working tree, or another folder, over http, on a free port of this machine."""
+    """An http server for the working tree, or another folder, on a free port of this machine."""
 
     def __init__(self, folder: Path = ROOT) -> None:
         handler = functools.partial(_Quiet, directory=str(folder))

@@ -1,7 +1,7 @@
-"""Writes tests/vectors/*.json: what every client must do, from the reference and never from a client.
+"""Write tests/vectors/*.json: what every client must do, from the reference and never from a client.
 
-Run `python -m tests.make_vectors` after a change of the wire; the files are part of the repository, so that a change
-shows. The byte strings come from SHA-256 in counter mode, only to make the files the same every time.
+Run `python -m tests.make_vectors` after a change of the protocol; the files are part of the repository, so that a
+change shows. The byte strings come from SHA-256 in counter mode, only to make the files the same every time.
 """
 
 import base64
@@ -25,7 +25,7 @@ from tests.definitions import (
     number,
     scale,
     subset,
-    worked,
+    worked_example,
     yes_no,
 )
 from tests.definitions import choice as choice_question
@@ -37,7 +37,7 @@ from tests.invalid_definitions import (
     SPOILT,
     THRESHOLD_STRINGS,
     TOO_LARGE,
-    changed,
+    change_definition,
 )
 
 FOLDER = Path(__file__).parent / "vectors"
@@ -63,7 +63,7 @@ GERMAN = {
     "sections": [{"title": "Erstens"}, {"title": "Wie geht es?", "text": "Heute"}, {"title": "Zuletzt"}],
 }
 LARGE: dict[str, dict[str, Any]] = {
-    "worked": worked(),
+    "worked": worked_example(),
     "unicode": define([UNICODE], [field(subset(2, 1), "help")], title="Ünïcödé \u2029 😀", language="de"),
     "geometric, coarse": define([number(max=50, levels=3)], [field(geometric(3, 2**61), "hours")]),
     "geometric, long": define([number(max=63, levels=64)], [field(geometric(64, 2**64 - 2**60), "hours")]),
@@ -166,7 +166,7 @@ LARGE: dict[str, dict[str, Any]] = {
 
 
 def some_answers(definition: dict[str, Any]) -> list[dict[str, Any]]:
-    """All answers of a small survey, else a spread of them: first, last, and in between."""
+    """Return all answers of a small survey, or a spread of them: first, last, and in between."""
     ranges: list[list[Any]] = []
     for question in definition["questions"]:
         kind = question["type"]
@@ -196,7 +196,7 @@ def some_answers(definition: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def answers_to(name: str, definition: dict[str, Any]) -> list[dict[str, Any]]:
-    """What is said; nothing where nobody can answer without a ticket."""
+    """Return the answers for a survey; none where nobody can answer without a ticket."""
     if "tickets" in definition:
         return []
     return all_answers(definition) if name in SMALL else some_answers(definition)
@@ -208,8 +208,11 @@ def byte_strings() -> Iterator[bytes]:
         yield b"".join(blocks)
 
 
-def reports() -> list[dict[str, Any]]:
-    """Byte string, definition and answers, and what must come of them; half of the byte strings keep to the borders."""
+def report_vectors() -> list[dict[str, Any]]:
+    """Return byte strings, definitions and answers, with the expected reports.
+
+    Half of the byte strings lead to values next to the thresholds.
+    """
     strings = byte_strings()
     vectors: list[dict[str, Any]] = []
     for name, definition in {**SMALL, **LARGE}.items():
@@ -238,21 +241,23 @@ def reports() -> list[dict[str, Any]]:
     return vectors
 
 
-def by_invitation(key: blind_signature_reference.Key, definition: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """A definition whose tickets a key signs."""
+def add_tickets(key: blind_signature_reference.Key, definition: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """Return a definition whose tickets a key signs."""
     n = base64.urlsafe_b64encode(key.n.to_bytes(384, "big")).decode()
     return definition | {"tickets": {"key": n, **more}}
 
 
-def tickets() -> list[dict[str, Any]]:
-    """A key with its primes, a definition, a byte string; the ticket that must come of them, and a report with it.
+def ticket_vectors() -> list[dict[str, Any]]:
+    """Return keys with their primes, definitions and byte strings, with the expected tickets and a report with each.
 
     The last tapes begin their r with numbers that have to be drawn again: too large, zero, with a common factor.
     """
     vectors: list[dict[str, Any]] = []
     for i, key in enumerate(blind_signature_reference.KEYS):
-        for j, (definition, said) in enumerate([(worked(), WORKED_ANSWERS), (LARGE["filters"], FILTER_ANSWERS)]):
-            source = encode(by_invitation(key, definition))
+        for j, (definition, said) in enumerate(
+            [(worked_example(), WORKED_ANSWERS), (LARGE["filters"], FILTER_ANSWERS)]
+        ):
+            source = encode(add_tickets(key, definition))
             drawn_again = [2**3072 - 1, key.n, 0, key.p, 5 * key.q][: 5 * j]
             tape = blind_signature_reference.tape(f"candor ticket {i} {j}", 80) + b"".join(
                 r.to_bytes(384, "big") for r in drawn_again
@@ -266,15 +271,15 @@ def tickets() -> list[dict[str, Any]]:
     return vectors
 
 
-def refused() -> list[dict[str, str]]:
-    """Definitions that must be refused, as hexadecimal bytes, with the code of the refusal."""
+def refusal_vectors() -> list[dict[str, str]]:
+    """Return definitions that must be refused, as hexadecimal bytes, with the code of the refusal."""
     sources = [(name, source, "not_canonical") for name, source in SPOILT.items()]
     for path, value, code, _ in FAULTS:
-        sources.append((f"{path} = {value!r}"[:60], encode(changed(path, value)), code))
+        sources.append((f"{path} = {value!r}"[:60], encode(change_definition(path, value)), code))
     for i, definition in enumerate(MISFITS):
         sources.append((f"misfit {i}", encode(definition), "bad_mechanism"))
     for text in THRESHOLD_STRINGS:
-        sources.append((f"threshold {text}", encode(changed("fields.0.mechanism.one", text)), "bad_value"))
+        sources.append((f"threshold {text}", encode(change_definition("fields.0.mechanism.one", text)), "bad_value"))
     for i, definition in enumerate(CONTRADICTIONS):
         sources.append((f"contradiction {i}", encode(definition), "bad_value"))
     for i, definition in enumerate(TOO_LARGE):
@@ -283,8 +288,8 @@ def refused() -> list[dict[str, str]]:
 
 
 def make() -> dict[str, str]:
-    """The files and their contents."""
-    made = {"reports.json": reports(), "tickets.json": tickets(), "refused.json": refused()}
+    """Return the files and their contents."""
+    made = {"reports.json": report_vectors(), "tickets.json": ticket_vectors(), "refused.json": refusal_vectors()}
     return {name: json.dumps(vectors, ensure_ascii=False, indent=0) + "\n" for name, vectors in made.items()}
 
 

@@ -20,7 +20,7 @@ def modules() -> dict[str, Path]:
 
 @cache
 def imports(file: Path) -> set[str]:
-    """Every module that a file imports, also late; what only a type checker reads does not count."""
+    """Return every module that a file imports, also inside functions, but not for type checkers only."""
     found: set[str] = set()
     tree = ast.parse(file.read_text())
     typed = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)]

@@ -1,4 +1,4 @@
-"""Definitions with everything for the eye in them, and ways to spoil one: do both clients refuse the same, alike?"""
+"""Definitions with everything for display, and ways to spoil one: do both clients refuse the same ones alike?"""
 
 import copy
 from collections.abc import Iterator
@@ -21,8 +21,8 @@ KEYS = (
 )  # fmt: skip
 
 
-def dressed(random: Random) -> dict[str, Any]:
-    """A random definition with sections, translations and the rest."""
+def make_definition(random: Random) -> dict[str, Any]:
+    """Return a random definition with sections, translations and the rest."""
     made = random_definitions.definition(random) | {"slug": "exam-north"}
     made |= {key: f"{key} …" for key in PROSE if random.random() < 0.5}
     if random.random() < 0.5:
@@ -60,8 +60,8 @@ def _words(question: dict[str, Any]) -> dict[str, Any]:
     return told | lists
 
 
-def spoilt(random: Random, definition: dict[str, Any]) -> dict[str, Any]:
-    """The definition with one to three places changed, dropped, doubled or added."""
+def spoil(random: Random, definition: dict[str, Any]) -> dict[str, Any]:
+    """Return the definition with one to three places changed, dropped, doubled or added."""
     made = copy.deepcopy(definition)
     for _ in range(random.choice([1, 1, 1, 2, 3])):
         holder, key = random.choice(list(_places(made)))
@@ -84,7 +84,7 @@ def spoilt(random: Random, definition: dict[str, Any]) -> dict[str, Any]:
 
 
 def _places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every place of a value, as what holds it and its key or index."""
+    """Yield every place of a value, as its container and its key or index."""
     inside: list[tuple[Any, Any]] = list(value.items()) if isinstance(value, dict) else list(enumerate(value))
     for key, part in inside:
         yield value, key

@@ -20,7 +20,7 @@ from tests.definitions import (
     multiple,
     number,
     subset,
-    worked,
+    worked_example,
     yes_no,
 )
 
@@ -32,15 +32,15 @@ DIE = {"kind": "flip", "one": str(DENOMINATOR * 5 // 6), "zero": str(DENOMINATOR
 ODD = {"kind": "flip", "one": str(DENOMINATOR * 7 // 10), "zero": str(DENOMINATOR * 3 // 10)}
 
 KINDS = SMALL | {
-    "worked": worked(),
+    "worked": worked_example(),
     "geometric": define([number(levels=3, max=2)], [field(geometric(3), "hours")]),
     "weak": define([yes_no()], [field({"kind": "flip", "one": str(DENOMINATOR - 1), "zero": "1"}, "cheated")]),
     "odd": define([yes_no()], [field(ODD, "cheated")]),
 }
 
 
-def on_paper(**more: Any) -> dict[str, Any]:
-    """Two questions for coin and die, and one optional question of every other kind."""
+def paper_survey(**more: Any) -> dict[str, Any]:
+    """Return a survey with two questions for coin and die, and one optional question of every other kind."""
     questions = [
         yes_no("copied", text="Did you copy?"),
         choice("help", optional=True),
@@ -60,22 +60,22 @@ def on_paper(**more: Any) -> dict[str, Any]:
     return define(questions, fields) | more
 
 
-def asked(**more: Any) -> dict[str, Any]:
-    """One of three parts, one of them not for paper."""
+def one_of_three_parts(**more: Any) -> dict[str, Any]:
+    """Return a survey that asks one of three parts, one of them not for paper."""
     parts = [yes_no("copied"), yes_no("bought"), choice("help", optional=True)]
     return define(parts, [field(COIN, "copied"), field(DIE, "bought"), field(subset(4, 1), "help")], ask=1) | more
 
 
-def read(web: FlaskClient, page: str, slug: str = "exam", status: int = 200) -> str:
-    """A page as text: tags taken out, entities read, blanks folded."""
+def read_page(web: FlaskClient, page: str, slug: str = "exam", status: int = 200) -> str:
+    """Return a page as text, without tags, entities and repeated blanks."""
     response = web.get(f"/s/{slug}/{page}")
     assert response.status_code == status
     body = re.sub(r"<(script|style).*?</\1>", " ", response.text, flags=re.DOTALL)
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", body)).split())
 
 
-def go(device: Visit, url: str) -> Page:
-    """Open a page; the interviewer's is there when its script has said something."""
+def open_page(device: Visit, url: str) -> Page:
+    """Open a page; wait until the interviewer's page has run its script."""
     device.page.goto(url)
     if device.page.locator("#enter").count():
         device.page.locator("#enter:visible, #trouble:visible").first.wait_for()

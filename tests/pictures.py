@@ -1,7 +1,7 @@
 """The pictures of the README and the docs, from the real pages: `python -m tests.pictures`.
 
 Each is what a visitor of the demo sees. Browsers write their files without loss, and below 150 kB: more would slow down
-whoever reads the README on a phone.
+a reader of the README on a phone.
 """
 
 import os
@@ -20,15 +20,15 @@ from tests.javascript import QUIET_CHROMIUM, find_chromium
 
 SIZE: ViewportSize = {"width": 760, "height": 900}
 PHONE: ViewportSize = {"width": 360, "height": 740}
-DESK: ViewportSize = {"width": 1120, "height": 760}
+DESKTOP: ViewportSize = {"width": 1120, "height": 760}
 PEOPLE = 3000
 LARGEST = 150_000  # bytes
 PAIR = ("Did you copy in an exam this year?", "Did stress keep you from sleeping last week?")
 FOLDER = ROOT / "docs" / "pictures"
 
 
-def _asked(browser: Browser, address: str) -> Page:
-    """The form on a device that drew the pair, as one in five does, and whose dice have changed an answer."""
+def _open_answered_form(browser: Browser, address: str) -> Page:
+    """Return the form on a device that drew the pair, as one in five does, and whose dice have changed an answer."""
     while True:
         page = browser.new_page(viewport=SIZE)
         page.goto(address)
@@ -41,7 +41,7 @@ def _asked(browser: Browser, address: str) -> Page:
 
 
 def _answer(page: Page) -> None:
-    """Yes to the first, no to the second, up to the look at what will be sent."""
+    """Answer yes to the first and no to the second question, up to the preview of what will be sent."""
     page.get_by_label("I agree").check()
     page.get_by_role("radio", name="Yes", exact=True).first.check()
     page.get_by_role("radio", name="No", exact=True).last.check()
@@ -51,7 +51,7 @@ def _answer(page: Page) -> None:
 
 
 def _take(page: Page, name: str, above: str = "") -> None:
-    """A picture of what the window shows, from an element on."""
+    """Save a picture of the window, from an element on."""
     if above:
         page.evaluate(f"scrollTo(0, document.querySelector({above!r}).getBoundingClientRect().top + scrollY - 20)")
     file = FOLDER / f"{name}.png"
@@ -64,7 +64,7 @@ def _take(page: Page, name: str, above: str = "") -> None:
 
 @contextmanager
 def _site() -> Iterator[tuple[Site, PublishedSurvey, str]]:
-    """The demo with its people, and the password of its account."""
+    """Yield the demo with its people, and the password of its account."""
     survey = build_file(demo_survey.example_path("campus.yaml")).survey
     with tempfile.TemporaryDirectory() as folder, chdir(folder):  # where `candor demo` would keep its file
         Path(".candor-demo").mkdir()
@@ -80,7 +80,7 @@ def _site() -> Iterator[tuple[Site, PublishedSurvey, str]]:
 
 
 def _editor(page: Page, site: Site, password: str) -> None:
-    """A draft of the demo's own survey under another name, with what its plan says."""
+    """Open a draft of the demo's own survey under another name, with its plan."""
     user = site.store.user_by_name(demo_survey.NAME)
     if user is None:
         raise SystemExit("the demo has no account")
@@ -102,7 +102,7 @@ def main() -> None:
         browser = playwright.chromium.launch(
             executable_path=find_chromium(), args=QUIET_CHROMIUM, chromium_sandbox=os.geteuid() != 0
         )
-        page = _asked(browser, site.link(published))
+        page = _open_answered_form(browser, site.link(published))
         _take(page, "form", "#form")
         page.goto(f"{site.origin}/results/{published.survey.slug}")
         page.wait_for_load_state("networkidle")
@@ -113,9 +113,9 @@ def main() -> None:
         phone.goto(site.link(published))
         phone.wait_for_selector("#form[aria-busy=false]", state="attached")
         _take(phone, "phone")
-        desk = browser.new_page(viewport=DESK)
-        _editor(desk, site, password)
-        _take(desk, "editor")
+        desktop = browser.new_page(viewport=DESKTOP)
+        _editor(desktop, site, password)
+        _take(desktop, "editor")
         browser.close()
 
 

@@ -1,7 +1,7 @@
-"""Whoever polls: everything that is seen of surveys while random histories pass over them.
+"""Reading results again and again while random histories change the surveys.
 
-Two states that anybody sees either show the same reports, and then the same figures, or differ by at least a step. A
-history is drawn with the system's randomness, and told in full where it fails; what it claims holds in every one.
+Two states that anybody sees either have the same reports and the same figures, or differ by at least a step. A history
+is drawn with the system's randomness, and printed in full if it fails; the claim holds in every one.
 """
 
 import random
@@ -27,14 +27,14 @@ class TooClose(AssertionError):
 
 
 class Watch:
-    """Remembers every state of every survey, wherever it was seen."""
+    """A record of every state of every survey, wherever it was seen."""
 
     def __init__(self) -> None:
         self._figures: dict[tuple[Hashable, str, int], Any] = {}
         self.counts: dict[Hashable, set[int]] = {}
 
     def see(self, survey: Hashable, place: str, reports: int, figures: Any) -> None:
-        """A place shows so many reports of a survey, and these figures."""
+        """Record that a place shows so many reports, and these figures; raise TooClose if that tells too much."""
         counts = self.counts.setdefault(survey, {0})
         for other in counts:
             if 0 < abs(other - reports) < STEP:
@@ -45,7 +45,7 @@ class Watch:
 
 
 class History:
-    """Reports that come, terms that change, clocks that move, versions that open, surveys that end."""
+    """A random history: reports come, terms and clocks change, versions open, surveys end."""
 
     def __init__(
         self,
@@ -59,44 +59,44 @@ class History:
         self.definition, self.answers = definition or simple(), answers
         self.dice = random.SystemRandom()
         self.moment, self.versions = NOON, 0
-        self.told: list[str] = []
-        self.known: list[PublishedSurvey] = []
-        self.sent: list[Submission] = []
+        self.log: list[str] = []
+        self.published: list[PublishedSurvey] = []
+        self.submissions: list[Submission] = []
         store.clock = lambda: self.moment
         for study in (False, True):
             self.publish(study)
 
     def run(self, events: int) -> None:
-        """More than two steps of reports, then so many events, each followed by a look; at last all is closed."""
+        """Send more than two steps of reports, run so many events with a look after each, and close all surveys."""
         acts = [self.report] * 12 + [self.resend, self.pause, self.open, self.terms, self.terms, self.clock]
         acts += [self.version, self.close, self.delete]
         try:
-            self._do(lambda: self.report(self.known[0], 2 * STEP + 5))
+            self._do(lambda: self.report(self.published[0], 2 * STEP + 5))
             for _ in range(events):
                 self._do(self.dice.choice(acts))
             for act in (self.report, self.terms, self.close):
-                for one in self.running():
+                for one in self.open_versions():
                     self._do(lambda act=act, one=one: act(one))  # type: ignore[misc]
         except TooClose as found:
-            raise TooClose(f"{found}, after:\n" + "\n".join(self.told)) from None
+            raise TooClose(f"{found}, after:\n" + "\n".join(self.log)) from None
 
     def _do(self, act: Callable[[], str]) -> None:
         try:
-            self.told.append(act())
+            self.log.append(act())
         except StoreError as error:
-            self.told.append(f"refused: {error}")
+            self.log.append(f"refused: {error}")
         self._look(self)
 
-    def running(self) -> list[PublishedSurvey]:
-        """Versions that are not deleted, as the store gives them by now."""
-        fresh = [self.store.version(one.survey.slug, one.survey.digest) for one in self.known]
+    def open_versions(self) -> list[PublishedSurvey]:
+        """Return the versions that are open or paused, as the store has them now."""
+        fresh = [self.store.version(one.survey.slug, one.survey.digest) for one in self.published]
         return [one for one in fresh if one and one.state in (State.OPEN, State.PAUSED)]
 
-    def one(self) -> PublishedSurvey:
-        found = self.running()
+    def pick_version(self) -> PublishedSurvey:
+        found = self.open_versions()
         if not found:
             self.publish(self.dice.random() < 0.5)
-            found = self.running()
+            found = self.open_versions()
         return self.dice.choice(found)
 
     # what happens
@@ -112,36 +112,36 @@ class History:
             for slug, group in names.items()
         ]
         added = self.store.add_surveys([Member(one, Terms(public=True)) for one in made], owner=self.owner, state=state)
-        self.known += added
+        self.published += added
         return added
 
     def report(self, one: PublishedSurvey | None = None, burst: int | None = None) -> str:
-        published, count = one or self.one(), burst or self.dice.choice(BURSTS)
+        published, count = one or self.pick_version(), burst or self.dice.choice(BURSTS)
         made = [randomize(published.survey, self.dice.choice(self.answers)) for _ in range(count)]
         outcomes = self.send(published, made)
-        self.sent += [Submission(published.key, report.id, report.bits) for report in made]
+        self.submissions += [Submission(published.key, report.id, report.bits) for report in made]
         return f"{count} reports to {published.survey.slug}: {', '.join(sorted(set(outcomes)))}"
 
     def send(self, published: PublishedSurvey, made: list[Report]) -> Sequence[str]:
-        """All in one commit."""
+        """Send all reports in one commit."""
         return self.store.write(lambda: [Submission(published.key, report.id, report.bits) for report in made])
 
     def resend(self) -> str:
-        if self.sent:
-            self.store.write(lambda: [self.dice.choice(self.sent)])
+        if self.submissions:
+            self.store.write(lambda: [self.dice.choice(self.submissions)])
         return "a report again"
 
     def pause(self) -> str:
-        self.store.set_state(one := self.one(), State.PAUSED)
+        self.store.set_state(one := self.pick_version(), State.PAUSED)
         return f"pause {one.survey.slug}"
 
     def open(self) -> str:
-        waiting = [one for one in self.known if not self.store.is_final(one)]
-        self.store.set_state(one := self.dice.choice(waiting or self.known), State.OPEN)
+        waiting = [one for one in self.published if not self.store.is_final(one)]
+        self.store.set_state(one := self.dice.choice(waiting or self.published), State.OPEN)
         return f"open {one.survey.slug}"
 
     def terms(self, one: PublishedSurvey | None = None) -> str:
-        published = one or self.one()
+        published = one or self.pick_version()
         total = self.store.recount(published, lambda _: None)[0].reports
         changes: list[dict[str, Any]] = [
             {"public": not published.terms.public},
@@ -165,12 +165,12 @@ class History:
         return f"a new version of {added[0].survey.slug}, {state}"
 
     def close(self, one: PublishedSurvey | None = None) -> str:
-        published = one or self.one()
+        published = one or self.pick_version()
         self.store.set_state(published, State.CLOSED)
         return f"close {published.survey.slug}"
 
     def delete(self) -> str:
         if self.dice.random() < 0.7:
             return "nothing"
-        self.store.delete_survey((one := self.one()).survey.slug)
+        self.store.delete_survey((one := self.pick_version()).survey.slug)
         return f"delete {one.survey.slug}"

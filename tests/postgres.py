@@ -1,4 +1,4 @@
-"""A real PostgreSQL for tests, from the wheel that carries one: a server for each worker, a schema for each test.
+"""A real PostgreSQL for tests, from a wheel that contains one: a server for each worker, a schema for each test.
 
 Only the server that durability is tested on waits for the disk; the others need not. PostgreSQL refuses to run as root,
 so there it runs as nobody.
@@ -38,7 +38,7 @@ class Postgres:
     """A server on a socket in a folder; nobody else can reach it."""
 
     def __init__(self, **settings: str) -> None:
-        # pytest's own folders are for whoever runs it alone
+        # pytest's own folders are closed to all but the user who runs it
         self.folder = Path(tempfile.mkdtemp(prefix="candor-pg-", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")))
         self.settings = SETTINGS | settings
         if ROOT:
@@ -57,7 +57,7 @@ class Postgres:
         return f"postgresql://candor@/postgres?host={self.folder}&options=-csearch_path%3D{schema}"
 
     def schema(self) -> str:
-        """The URL of a new and empty schema."""
+        """Return the URL of a new and empty schema."""
         name = f"t{next(self._numbers)}"
         with self.connect() as connection:
             connection.execute(f"create schema {name}")

@@ -10,7 +10,7 @@ MOST_CELLS = 300
 
 
 def definition(random: Random) -> dict[str, Any]:
-    """A survey of one to seven questions, some conditional, some joint, with `ask` or without."""
+    """Return a survey of one to seven questions, some conditional, some joint, with `ask` or without."""
     questions: list[dict[str, Any]] = []
     for place in range(random.randint(1, 7)):
         questions.append(_question(random, f"q{place}", questions))
@@ -70,7 +70,7 @@ def _mechanism(random: Random, members: list[dict[str, Any]]) -> dict[str, Any]:
     if len(members) == 1 and only["type"] == "multiple" and random.random() < 0.6:
         size = len(only["options"]) + reference.is_optional(only)
         draw = random.randint(1, size)
-        return {"kind": "drawn", "size": size, "draw": draw, "keep": _above(random, 1, 2**draw)}
+        return {"kind": "drawn", "size": size, "draw": draw, "keep": _draw_threshold(random, 1, 2**draw)}
     size = len(reference.combinations(members))
     if len(members) == 1 and "levels" in only and not reference.is_optional(only) and random.random() < 0.5:
         return {"kind": "geometric", "size": size, "ratio": str(random.randint(2**58, 2**64 - 2**40))}
@@ -78,16 +78,16 @@ def _mechanism(random: Random, members: list[dict[str, Any]]) -> dict[str, Any]:
         one = random.randint(2**63, 2**64 - 1)
         return {"kind": "flip", "one": str(one), "zero": str(random.randint(1, one - 1))}
     weight = random.choice([1, 1, random.randint(1, size - 1)])
-    return {"kind": "subset", "size": size, "weight": weight, "keep": _above(random, weight, size)}
+    return {"kind": "subset", "size": size, "weight": weight, "keep": _draw_threshold(random, weight, size)}
 
 
-def _above(random: Random, weight: int, size: int) -> str:
-    """A threshold above chance."""
+def _draw_threshold(random: Random, weight: int, size: int) -> str:
+    """Return a threshold above chance."""
     return str(random.randint(2**64 * weight // size + 1, 2**64 - 1))
 
 
 def answers(random: Random, made: dict[str, Any]) -> dict[str, Any]:
-    """What somebody says to it; also to questions that are hidden."""
+    """Return random answers to a definition; also to questions that are hidden."""
     said: dict[str, Any] = {}
     for question in made["questions"]:
         if reference.is_optional(question) and random.random() < 0.3:
@@ -106,7 +106,7 @@ def answers(random: Random, made: dict[str, Any]) -> dict[str, Any]:
 
 
 def case(random: Random) -> tuple[bytes, dict[str, Any], bytes, tuple[str, str, int]]:
-    """A definition, answers, random bytes, and what the reference makes of them: bits, id, and how many it used."""
+    """Return a definition, answers, random bytes, and the reference's result: bits, id, and how many bytes it used."""
     made = definition(random)
     said, source = answers(random, made), random.randbytes(4096)
     bits, identity, used = reference.report(made, said, source)

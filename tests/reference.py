@@ -1,7 +1,7 @@
-"""A slow, literal reading of the wire: what the bits of a report are, decision by decision.
+"""A slow, literal implementation of the protocol: the bits of a report, decision by decision.
 
 It shares no code with `client/`. The randomness is a `Draw` with four verbs; one kind of Draw reads bytes, another
-walks every path through the decisions and knows each path's probability, so that one description gives both the test
+follows every path through the decisions and knows each path's probability, so that one description gives both the test
 vectors and the exact distribution of the output.
 """
 
@@ -23,7 +23,7 @@ class Draw(Protocol):
 
 
 class ByteDraw:
-    """Decisions from a byte string; `used` counts what was read."""
+    """Decisions from a byte string; `used` counts the bytes read."""
 
     def __init__(self, source: bytes) -> None:
         self.source, self.used = source, 0
@@ -51,11 +51,11 @@ class ByteDraw:
 
 
 class TooDeep(Exception):
-    """A path with more decisions than are wanted."""
+    """A path with more decisions than allowed."""
 
 
 class PathDraw:
-    """One path: the given outcomes first, then the first outcome of everything.
+    """One path: the given outcomes first, then the first outcome of every decision.
 
     `tape` is a byte string that leads down this path, always by the values next to the borders: the last that is heads,
     the first that is tails, and for `below` a rejected word before the last accepted one.
@@ -104,7 +104,7 @@ class PathDraw:
 
 
 def paths(run: Callable[[PathDraw], str], depth: int = 40) -> Iterator[tuple[Fraction, bytes, str]]:
-    """Every path through `run` of at most `depth` decisions: its probability, a tape for it, its output."""
+    """Yield every path through `run` of at most `depth` decisions: its probability, a tape for it, its output."""
     outcomes: list[int] = []
     while True:
         draw = PathDraw(outcomes, depth)
@@ -121,7 +121,7 @@ def paths(run: Callable[[PathDraw], str], depth: int = 40) -> Iterator[tuple[Fra
 
 
 def distribution(definition: dict[str, Any], answers: dict[str, Any]) -> dict[str, Fraction]:
-    """The exact probability of every possible row of bits."""
+    """Return the exact probability of every possible row of bits."""
     chances: dict[str, Fraction] = {}
     for probability, _, output in paths(lambda draw: report_bits(definition, answers, draw)):
         chances[output] = chances.get(output, Fraction(0)) + probability
@@ -129,7 +129,7 @@ def distribution(definition: dict[str, Any], answers: dict[str, Any]) -> dict[st
 
 
 def report(definition: dict[str, Any], answers: dict[str, Any], source: bytes) -> tuple[str, bytes, int]:
-    """Bits, id and the number of bytes used."""
+    """Return bits, id and the number of bytes used."""
     draw = ByteDraw(source)
     bits = report_bits(definition, answers, draw)
     return bits, draw.identity(), draw.used
@@ -141,7 +141,7 @@ def pack(bits: str) -> bytes:
 
 
 def report_bits(definition: dict[str, Any], answers: dict[str, Any], draw: Draw) -> str:
-    """The stored bits as a text of 0 and 1, without padding."""
+    """Return the stored bits as a text of 0 and 1, without padding."""
     questions = {question["id"]: question for question in definition["questions"]}
     hidden = hidden_questions(definition["questions"], answers)
     fields = definition["fields"]
@@ -160,7 +160,7 @@ def report_bits(definition: dict[str, Any], answers: dict[str, Any], draw: Draw)
 
 
 def asked_field(fields: list[dict[str, Any]], draw: Draw) -> int:
-    """The first field whose cumulative chance exceeds the number drawn."""
+    """Return the index of the first field whose cumulative chance exceeds the number drawn."""
     chances = [field.get("chance", 1) for field in fields]
     u = draw.below(sum(chances))
     return next(place for place in range(len(fields)) if sum(chances[: place + 1]) > u)
@@ -188,19 +188,19 @@ INVISIBLE = {
 }  # fmt: skip
 
 
-def invisible(text: str) -> bool:
-    """Whether a text holds a character that nobody sees, character by character; a definition must have none."""
+def has_invisible(text: str) -> bool:
+    """Return whether a text holds an invisible character; a definition must have none."""
     around = ["", *text, ""]
     for before, one, after in zip(around, text, around[2:], strict=False):
         if ord(one) in INVISIBLE:
             return True
-        if ord(one) in (0x200C, 0x200D) and not (joins(before) and joins(after)):
+        if ord(one) in (0x200C, 0x200D) and not (can_join(before) and can_join(after)):
             return True
     return False
 
 
-def joins(neighbour: str) -> bool:
-    """Whether a joiner may stand beside this character; the ends of a text have none."""
+def can_join(neighbour: str) -> bool:
+    """Return whether a joiner may stand next to this character; beyond the ends of a text it may not."""
     return neighbour != "" and ord(neighbour) >= 0x600 and not 0x2000 <= ord(neighbour) <= 0x206F
 
 
@@ -231,13 +231,13 @@ def field_bits(mechanism: dict[str, Any], members: list[dict[str, Any]], said: l
 
 
 def tails(mechanism: dict[str, Any]) -> list[int]:
-    """G_1 … G_(L−1) = 2^64 r^k/(1 + r), rounded up."""
+    """Return G_1 … G_(L−1) = 2^64 r^k/(1 + r), rounded up."""
     ratio = Fraction(int(mechanism["ratio"]), WHOLE)
     return [math.ceil(WHOLE * ratio**k / (1 + ratio)) for k in range(1, mechanism["size"])]
 
 
 def combinations(members: list[dict[str, Any]]) -> list[tuple[int, ...]]:
-    """What can occur together, in order; what one of the members hides is not answered."""
+    """Return the combinations that can occur, in order; a hidden member has no answer."""
     names = [question["id"] for question in members]
     found = []
     for digits in itertools.product(*(range(number_of_symbols(question)) for question in members)):
@@ -325,8 +325,11 @@ def symbol_of(question: dict[str, Any], answer: Any, draw: Draw) -> int:
 
 
 class RandomPath:
-    """A random path that keeps to the borders: heads and tails by the values next to the threshold, words next to the
-    limit, each rejected word first. `tape` is what was read."""
+    """A random path that keeps to the borders.
+
+    Heads and tails come by the values next to the threshold, words are next to the limit, after a rejected word.
+    `tape` has the bytes read.
+    """
 
     def __init__(self, source: bytes) -> None:
         self.source = ByteDraw(source)
@@ -358,7 +361,7 @@ class RandomPath:
 
 
 def epsilon(definition: dict[str, Any]) -> Decimal:
-    """What a survey spends, to 30 digits, by the table of mechanisms."""
+    """Return the ε that a survey spends, to 30 digits, by the table of mechanisms."""
     losses = []
     for field in definition["fields"]:
         mechanism = field["mechanism"]

@@ -1,4 +1,4 @@
-"""A server that issues tickets and takes reports with them, as the wire describes it, and on nothing of ours."""
+"""A server that issues tickets and takes reports with them, by the description of the protocol and without our code."""
 
 import base64
 import hashlib
@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from tests import blind_signature_reference
-from tests.definitions import encode, worked
-from tests.make_vectors import by_invitation
+from tests.definitions import encode, worked_example
+from tests.make_vectors import add_tickets
 from tests.scripted_server import Reply, Server
 
 KEY = blind_signature_reference.KEYS[0]
@@ -26,31 +26,31 @@ def problem(status: int, code: str) -> Reply:
 
 
 class Issuer:
-    """Codes and what was signed for them; reports by id. `source` is served as the definition."""
+    """Codes and the signatures given for them; reports by id. `source` is served as the definition."""
 
     def __init__(
         self, server: Server, definition: dict[str, Any] | None = None, *, key: blind_signature_reference.Key = KEY
     ) -> None:
         self.server, self.key = server, key
-        self.source = encode(by_invitation(key, worked()) if definition is None else definition)
+        self.source = encode(add_tickets(key, worked_example()) if definition is None else definition)
         self.digest = hashlib.sha256(self.source).hexdigest()
         slug = json.loads(self.source)["slug"]
         self.link = f"{server.origin}/s/{slug}"
         self.codes: set[str] = set()
-        self.taken: dict[str, str] = {}
-        self.asked: list[tuple[str, bytes]] = []
+        self.message_hashes: dict[str, str] = {}
+        self.requests: list[tuple[str, bytes]] = []
         self.reports: dict[bytes, bytes] = {}
         server.define(self.source, slug)
         server.tickets, server.post = self.sign, self.collect
 
     def invite(self, *codes: str) -> str:
-        """The link of the first of these codes."""
+        """Invite these codes; return the link of the first."""
         self.codes.update(codes)
         return f"{self.link}#code={codes[0]}"
 
     def sign(self, code: str, body: bytes) -> Reply | None:
-        """Mark, then sign; the same again is signed again."""
-        self.asked.append((code, body))
+        """Mark the code and sign the message; the same message gets its signature again."""
+        self.requests.append((code, body))
         request = json.loads(body)
         if set(request) != {"survey", "blinded"} or request["survey"] != self.digest:
             return problem(400, "wrong_survey")
@@ -59,7 +59,7 @@ class Issuer:
         z = to_bytes(request["blinded"])
         if len(z) != 384 or not 1 < int.from_bytes(z, "big") < self.key.n - 1:
             return problem(400, "malformed_request")
-        if self.taken.setdefault(code, hashlib.sha256(z).hexdigest()) != hashlib.sha256(z).hexdigest():
+        if self.message_hashes.setdefault(code, hashlib.sha256(z).hexdigest()) != hashlib.sha256(z).hexdigest():
             return problem(409, "already_issued")
         return 200, {}, json.dumps({"signature": to_text(self.key.sign(z))}).encode()
 

@@ -1,4 +1,4 @@
-"""The vectors, and how a client that speaks JavaScript replays them."""
+"""The test vectors, and how a client in JavaScript replays them."""
 
 import hashlib
 import json
@@ -18,8 +18,8 @@ RFC9474 = VECTORS["rfc9474.json"]  # appendix A of the RFC
 OUTSIDE = VECTORS["candor2.json"]["surveys"]  # made elsewhere, from the description of the wire alone
 
 
-def seeded(seed: str, count: int) -> bytes:
-    """The byte string of a case made elsewhere: SHA-256 of the seed and a counter, block after block."""
+def make_seeded_bytes(seed: str, count: int) -> bytes:
+    """Return the byte string of an external case: SHA-256 of the seed and a counter, block after block."""
     blocks = (hashlib.sha256(seed.encode() + i.to_bytes(8, "big")).digest() for i in range(count // 32 + 1))
     return b"".join(blocks)[:count]
 

@@ -1,7 +1,7 @@
-"""Bodies of requests that tell how much of them was read."""
+"""Request bodies that tell how much of them was read."""
 
 
-class Untouchable:
+class UnreadableBody:
     """A body that must not be read."""
 
     def read(self, *_: object) -> bytes:
@@ -10,12 +10,12 @@ class Untouchable:
     readline = readlines = readinto = __iter__ = read
 
 
-class Endless:
-    """A body that never ends, and remembers how much of it was taken."""
+class EndlessBody:
+    """A body that never ends, and counts the bytes that were read."""
 
-    taken = 0
+    bytes_read = 0
 
     def read(self, count: int = -1) -> bytes:
         assert count >= 0, "asked for all of it"
-        self.taken += count
+        self.bytes_read += count
         return b" " * count

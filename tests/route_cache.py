@@ -1,7 +1,7 @@
-"""What every installation of the tests would have written anew, and what is written once a worker instead: routes and templates.
+"""A cache for routes and templates, so that they are compiled once a worker and not for every installation.
 
 Werkzeug writes two functions for each route of each app; they follow from the route and its defaults alone, and take
-the app's own converters when they are called. Jinja compiles every template that an app shows; the code follows from
+the app's own converters when they are called. Jinja compiles every template that an app renders; the code follows from
 its source, by whose checksum it is found again.
 """
 
@@ -15,7 +15,7 @@ Builder = Callable[..., tuple[str, str]]
 
 
 class Templates(BytecodeCache):
-    """Templates that were compiled, in memory."""
+    """Compiled templates, in memory."""
 
     def __init__(self) -> None:
         self._compiled: dict[str, bytes] = {}
@@ -32,14 +32,14 @@ TEMPLATES = Templates()
 
 
 def write_routes_once() -> None:
-    """From now on, the functions of a route that was written before are taken as they are."""
+    """Reuse the compiled functions of equal routes from now on."""
     write: Callable[[Rule, bool], Builder] = Rule._compile_builder
     written: dict[tuple[str, str, str, bool], Builder] = {}
 
-    def taken(rule: Rule, append_unknown: bool = True) -> Builder:
+    def compile_once(rule: Rule, append_unknown: bool = True) -> Builder:
         key = (rule.rule, repr(rule._trace), repr(rule.defaults), append_unknown)
         if key not in written:
             written[key] = write(rule, append_unknown)
         return written[key]
 
-    Rule._compile_builder = taken  # type: ignore[assignment, method-assign]
+    Rule._compile_builder = compile_once  # type: ignore[assignment, method-assign]

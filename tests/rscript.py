@@ -1,4 +1,4 @@
-"""Finds R for the test of the documented script, and installs it where that is possible: half a minute."""
+"""Find R for the test of the documented script, and install it where possible, which takes half a minute."""
 
 import shutil
 

@@ -1,7 +1,7 @@
-"""A test client that goes in by the door production uses: every request through `survey_app.web.rsgi`.
+"""A test client that sends every request through `survey_app.web.rsgi`, as production does.
 
 Flask's own client speaks WSGI to the app; here its request becomes an RSGI scope and a body in chunks, as granian would
-give them, so that what is tested is what runs.
+give them, so that the tests run the code of production.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ class Headers:
 
 
 class Protocol:
-    """Gives a body in chunks, and keeps the reply."""
+    """The RSGI protocol of one request: it gives a body in chunks, and keeps the reply."""
 
     def __init__(self, *chunks: bytes) -> None:
         self.chunks: Iterable[bytes] = chunks
@@ -75,7 +75,7 @@ class Protocol:
 
 
 def scope(method: str, path: str, *headers: tuple[str, str], query: str = "", **more: Any) -> Any:
-    """What granian tells of a request."""
+    """Return granian's description of a request."""
     usual = {
         "proto": "http", "method": method, "path": path, "query_string": query, "server": "127.0.0.1:8000",
         "client": "192.0.2.1:5", "http_version": "1.1", "scheme": "http", "headers": Headers(*headers),
@@ -85,28 +85,28 @@ def scope(method: str, path: str, *headers: tuple[str, str], query: str = "", **
 
 @cache
 def _loop() -> asyncio.AbstractEventLoop:
-    """One event loop, on a thread of its own: a browser of an earlier test may have left one on this thread."""
+    """Return one event loop on a thread of its own: a browser of an earlier test may have left one on this thread."""
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="front", daemon=True).start()
     return loop
 
 
 def serve(front: RsgiAdapter, one: Any, protocol: Any) -> None:
-    """One request."""
+    """Serve one request."""
     asyncio.run_coroutine_threadsafe(front.__rsgi__(one, protocol), _loop()).result(timeout=60)
     if getattr(protocol, "reader", None):
         protocol.reader.join()
 
 
 def ask(app: Flask, one: Any, *chunks: bytes) -> Protocol:
-    """The reply to a request."""
+    """Return the reply to a request."""
     protocol = Protocol(*chunks)
     serve(RsgiAdapter(app), one, protocol)
     return protocol
 
 
-def through_the_front(app: Flask) -> Any:
-    """A WSGI application that hands every request to the front of an app, as granian would."""
+def wrap_in_wsgi(app: Flask) -> Any:
+    """Return a WSGI application that hands every request to the RSGI adapter of an app, as granian would."""
     front = RsgiAdapter(app)
 
     def carry(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
@@ -120,7 +120,7 @@ def through_the_front(app: Flask) -> Any:
 
 
 def _chunks(environ: dict[str, Any]) -> Iterator[bytes]:
-    """The body as it comes in: nothing of it is read before the front asks for it."""
+    """Yield the body as it comes in: nothing is read before the adapter asks for it."""
     declared = environ.get("CONTENT_LENGTH") or ""
     left = int(declared) if declared.isascii() and declared.isdigit() else 0
     while left or environ.get("wsgi.input_terminated"):
@@ -131,8 +131,8 @@ def _chunks(environ: dict[str, Any]) -> Iterator[bytes]:
         yield chunk
 
 
-class FrontClient(FlaskClient):
-    """Flask's client, but for the way in."""
+class RsgiClient(FlaskClient):
+    """Flask's client, except that its requests go through the RSGI adapter."""
 
     def run_wsgi_app(self, environ: Any, buffered: bool = False) -> Any:
         self._add_cookies_to_wsgi(environ)
@@ -143,10 +143,10 @@ class FrontClient(FlaskClient):
 
 
 def _carrier(app: Flask) -> Any:
-    """One front for all clients of an app, kept with it so that it goes with it."""
+    """Return the one RSGI adapter for all clients of an app, kept with the app."""
     kept = app.extensions
     if "front" not in kept:
-        kept["front"] = through_the_front(app)
+        kept["front"] = wrap_in_wsgi(app)
     return kept["front"]
 
 

@@ -1,4 +1,4 @@
-"""A small real HTTP server that says what a test tells it to say."""
+"""A small real HTTP server whose replies a test sets."""
 
 import threading
 from collections.abc import Callable
@@ -9,7 +9,7 @@ Reply = tuple[int, dict[str, str], bytes]
 
 
 class Server:
-    """Listens on a free port of this machine; keeps every request."""
+    """A server on a free port of this machine that keeps every request."""
 
     def __init__(self) -> None:
         self.get: Callable[[str], Reply] = lambda path: (404, {}, b"")

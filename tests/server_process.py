@@ -30,7 +30,7 @@ class Server:
     db: str = ""
 
     def command(self) -> list[str]:
-        """What is run, on this port."""
+        """Return the command to run, with this port."""
         options = [*self.serves, "--port", str(self.port), "--workers", str(self.workers)]
         code = "from survey_app.cli import main; main()"
         return [sys.executable, "-c", code, "--db", self.db or f"sqlite:///{self.path}", *options]
@@ -47,7 +47,7 @@ class Server:
         self.wait()
 
     def wait(self) -> None:
-        """Until it answers, or has ended."""
+        """Wait until the server answers or has ended."""
         pause, answered = threading.Event(), False
         while not answered and self.process is not None and self.process.poll() is None:
             with contextlib.suppress(OSError, http.client.HTTPException), contextlib.closing(self.connect()) as asked:
@@ -57,11 +57,11 @@ class Server:
         assert answered, "the server has ended"
 
     def connect(self) -> http.client.HTTPConnection:
-        """A connection to it."""
+        """Return a connection to it."""
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
 
     def processes(self) -> list[int]:
-        """The server, its workers, and whatever they started."""
+        """Return the server, its workers, and all processes that they started."""
         assert self.process is not None
         found = []
         for stat in Path("/proc").glob("[0-9]*/stat"):
@@ -71,14 +71,14 @@ class Server:
         return found
 
     def kill(self) -> None:
-        """SIGKILL the server and all its workers."""
+        """Send SIGKILL to the server and all its workers."""
         assert self.process is not None
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
     def stop(self) -> int:
-        """SIGINT, as Ctrl-C does."""
+        """Send SIGINT, as Ctrl-C does."""
         assert self.process is not None
         self.process.send_signal(signal.SIGINT)
         return self.process.wait(PATIENCE)

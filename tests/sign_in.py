@@ -1,4 +1,4 @@
-"""Signing in as a browser does, and what one carries then: a cookie or a token."""
+"""Signing in as a browser does, and the credentials after it: a cookie or a token."""
 
 import json
 import re
@@ -13,23 +13,23 @@ from werkzeug.test import TestResponse
 import candor_client
 from survey_app.accounts import hash_secret, new_token
 from survey_app.store import Store, User
-from tests.definitions import survey, worked
+from tests.definitions import survey, worked_example
 from tests.fixtures import SAID, phrase
 
 COOKIE = "candor_session"
 
 
-class Counting(PasswordHasher):
-    """A cheap hasher that knows how often it was asked about a hash of its own price."""
+class CountingHasher(PasswordHasher):
+    """A cheap hasher that counts the checks of hashes of its own cost."""
 
-    asked = 0
+    checks = 0
 
     def verify(self, hash: str | bytes, password: str | bytes) -> Literal[True]:
-        self.asked += not self.check_needs_rehash(hash)
+        self.checks += not self.check_needs_rehash(hash)
         return super().verify(hash, password)
 
 
-def named(store: Store, name: str) -> User:
+def find_user(store: Store, name: str) -> User:
     user = store.user_by_name(name)
     assert user is not None
     return user
@@ -77,19 +77,19 @@ def change(browser: FlaskClient, old: str, new: str, again: str | None = None) -
 
 def token_of(store: Store, name: str) -> str:
     token = new_token()
-    store.add_token(named(store, name), hash_secret(token))
+    store.add_token(find_user(store, name), hash_secret(token))
     return token
 
 
-def bearing(token: str) -> dict[str, str]:
+def bearer_header(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
 def report(slug: str = "exam") -> bytes:
-    return candor_client.randomize(survey(worked() | {"slug": slug}), SAID).to_json()
+    return candor_client.randomize(survey(worked_example() | {"slug": slug}), SAID).to_json()
 
 
-def on_disk(path: Path) -> bytes:
+def read_all_files(path: Path) -> bytes:
     return b"".join(one.read_bytes() for one in path.parent.iterdir())
 
 
@@ -101,5 +101,5 @@ def code_of(response: TestResponse) -> str:
     return code
 
 
-def everything(response: TestResponse) -> str:
+def response_text(response: TestResponse) -> str:
     return f"{response.headers}{response.text}"

@@ -1,4 +1,4 @@
-"""A real SMTP server in this process, which keeps what it was given and can be told to fail."""
+"""A real SMTP server in this process, which keeps the messages and can be told to fail."""
 
 import asyncio
 import ssl
@@ -14,7 +14,7 @@ from aiosmtpd.smtp import AuthResult, Envelope, LoginPassword, Session
 
 
 class Postbox:
-    """What arrived, in its order; `says` may answer instead, `rcpt` to an address, `data` to a text."""
+    """The messages that arrived, in order; `rcpt` may reply instead to an address, `data` to a text."""
 
     def __init__(self) -> None:
         self.arrived: list[tuple[str, EmailMessage]] = []
@@ -63,7 +63,7 @@ class Postbox:
 
 
 class _Controller(Controller):
-    """On a free port, which is known once it listens."""
+    """A controller on a free port, which is known once it listens."""
 
     def _trigger_server(self) -> None:
         assert isinstance(self.server, asyncio.Server)
@@ -72,8 +72,8 @@ class _Controller(Controller):
 
 
 @contextmanager
-def serving(box: Postbox, *, context: ssl.SSLContext | None = None, password: str = "") -> Iterator[str]:
-    """HOST:PORT of the server; with a context it offers STARTTLS and asks for it."""
+def run_smtp_server(box: Postbox, *, context: ssl.SSLContext | None = None, password: str = "") -> Iterator[str]:
+    """Run the server; yield its HOST:PORT. With a context it offers STARTTLS and requires it."""
 
     def authenticate(server: Any, session: Any, envelope: Any, mechanism: str, data: Any) -> AuthResult:
         assert isinstance(data, LoginPassword)

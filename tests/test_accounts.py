@@ -14,7 +14,7 @@ from survey_app.accounts import add_user
 from survey_app.problems import Problem
 from survey_app.store import StoreError
 from tests.fixtures import Installation, phrase
-from tests.sign_in import change, on_disk, signed_in, token_of
+from tests.sign_in import change, read_all_files, signed_in, token_of
 
 FEW = 4  # computations of argon2 at once
 
@@ -23,7 +23,7 @@ def test_passwords_are_on_disk_as_salted_argon2_hashes_only(installation: Instal
     first, second = (accounts.hash_password("the same password", "ada") for _ in range(2))
     assert first != second
     assert change(signed_in(installation.app), phrase("ada"), "a new long password").status_code == 302
-    kept = on_disk(installation.store.path)
+    kept = read_all_files(installation.store.path)
     assert kept.count(b"$argon2id$") >= 3
     for said in (*map(phrase, ("administrator", "ada", "eve")), "a new long password"):
         assert said.encode() not in kept
@@ -84,7 +84,7 @@ def test_ten_logins_at_once_compute_four_hashes_and_refuse_the_others(monkeypatc
     assert held.most == FEW
     assert refused == ["unavailable"] * (10 - FEW)
     assert [outcomes.get() for _ in range(FEW)] == ["checked"] * FEW
-    assert not accounts.check_password(None, "wrong"), "whoever is done leaves the place to others"
+    assert not accounts.check_password(None, "wrong"), "a finished attempt leaves its place to others"
 
 
 @pytest.mark.parametrize("length", [0, 1, 9, 201])
@@ -129,7 +129,7 @@ def test_a_bad_or_taken_name_makes_no_account(installation: Installation, name: 
 
 def test_only_hashes_of_tokens_are_on_disk(installation: Installation) -> None:
     tokens = [token_of(installation.store, "ada") for _ in range(3)]
-    kept = on_disk(installation.store.path)
+    kept = read_all_files(installation.store.path)
     assert len(set(tokens)) == 3
     for token in tokens:
         assert len(token) >= 43

@@ -20,10 +20,10 @@ def test_a_visit_finds_nothing_of_the_one_before(site: Site, browser: Browser) -
         with visit(browser) as beside:
             assert beside.page.context is not context, "two devices at once"
             assert beside.open(link).evaluate(LEFT) == [*EMPTY, 1280]
-    site.received.clear()
+    site.requests.clear()
     with visit(browser, **PHONE) as second:
         assert second.open(link).evaluate(LEFT) == [*EMPTY, 360]
-        assert len(second.requests) == len(site.received), "nothing comes from a cache, and every request is noted"
+        assert len(second.requests) == len(site.requests), "nothing comes from a cache, and every request is noted"
         stop_the_clock(second.page)
     with visit(browser) as third:
         assert third.open(link).evaluate(LEFT) == [*EMPTY, 1280], "a clock goes with its visit"

@@ -17,7 +17,7 @@ from survey_app.authoring.diagnostics import check
 from survey_app.estimate import quantiles
 from survey_app.estimate import question_estimates as estimates
 from survey_app.kinds.question_kind import SingleAnswer
-from survey_app.results import csv_table, survey_document
+from survey_app.results import csv_columns, survey_document
 from tests import author_files, product
 from tests.capture import Task, capture_definition, capture_file, perform
 from tests.capture_case import list_crashes, make_random
@@ -100,8 +100,8 @@ def plant_column() -> Iterator[None]:
         return tuple({"low": "high", "high": "low"}.get(name, name) for name in names)
 
     with (
-        patch.object(csv_table, "COLUMNS", swap(csv_table.COLUMNS)),
-        patch.object(csv_table, "HEAD", swap(csv_table.HEAD)),
+        patch.object(csv_columns, "COLUMNS", swap(csv_columns.COLUMNS)),
+        patch.object(csv_columns, "HEAD", swap(csv_columns.HEAD)),
     ):
         yield
 

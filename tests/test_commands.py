@@ -21,7 +21,7 @@ import click
 import pytest
 
 from survey_app.cli import main
-from tests.typed_commands import candor, serving
+from tests.typed_commands import candor, run_server
 
 ROOT = Path(__file__).parent.parent
 PAGES = [
@@ -166,7 +166,7 @@ def test_the_first_survey_of_the_readme_can_be_made_line_by_line(
     wanted, printed = [*steps()], {}
     while (words := wanted.pop(0)) != ["serve"]:
         printed[words[0]] = _typed(words)
-    with serving(words) as port:
+    with run_server(words) as port:
         asked, address = wanted.pop(0)
         candor(asked, address.replace(":8000", f":{port}"), "--answers", "answers.json", "--yes")
         assert "campus" in candor("ledger", "show")

@@ -29,7 +29,7 @@ from survey_app.estimate.question_estimates import evidence_of, question_estimat
 from survey_app.store import State, Submission, open_store
 from survey_app.tally import columns
 from tests.fixtures import add as publish
-from tests.rsgi_client import FrontClient
+from tests.rsgi_client import RsgiClient
 from tests.tree import parse
 
 ROOT = Path(__file__).parent.parent
@@ -113,7 +113,7 @@ def samples(folder: Path) -> dict[str, str]:
 
     store = open_store(f"sqlite:///{folder / 'candor.db'}")
     app = create_app({"RATE_LIMIT": "off"}, store)
-    app.test_client_class = FrontClient
+    app.test_client_class = RsgiClient
     published = publish(store, survey, owner=store.add_user("ada", "a long password").key)
     site = app.test_client()
     reply = site.post(path := "/api/surveys/exam/reports", data=wire)

@@ -68,7 +68,7 @@ def test_extras_of_the_image_exist() -> None:
     assert not [one for one in found[1].split(",") if not re.search(rf"^{one} = \[", project, re.MULTILINE)]
 
 
-def test_one_server_gives_out_tickets_and_the_proxy_sends_whoever_wants_one_there() -> None:
+def test_one_server_gives_out_tickets_and_the_proxy_sends_requests_for_them_there() -> None:
     services = COMPOSE["services"]
     assert [name for name, one in services.items() if "CANDOR_TICKETS" in one.get("environment", {})] == ["first"]
     assert re.search(r"upstream tickets \{ server first:8000; \}", PROXY)

@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from survey_app.problems import PROBLEMS
-from tests.fixtures import STATUSES, Installation, block, check_refused, check_stored, check_tally, made, unblock
+from tests.fixtures import STATUSES, Installation, block, check_refused, check_stored, check_tally, make_report, unblock
 from tests.problem_requests import PROVOKED
 
 
@@ -27,7 +27,7 @@ def test_each_problem_has_its_status_and_the_one_shape(
 
 def test_what_could_not_be_stored_can_be_sent_again(installation: Installation) -> None:
     published = installation.publish()
-    report = made(published)
+    report = make_report(published)
     block(installation.store.path)
     check_refused(installation.post(report), "unavailable")
     check_refused(installation.batch(report), "unavailable")

@@ -10,22 +10,22 @@ from candor_client.ticket import TicketRequest
 from survey_app.store import Key
 from tests import blind_signature_reference
 from tests.definitions import simple, survey
-from tests.make_vectors import by_invitation
+from tests.make_vectors import add_tickets
 
 
 def key(number: int = 0) -> Key:
-    """A key pair, not made anew."""
+    """Return a fixed key pair."""
     return Key(*blind_signature_reference.KEYS[number])
 
 
-def invited_to(number: int = 0, *, definition: dict[str, Any] | None = None, **more: str) -> Survey:
-    """A survey by invitation, whose tickets are signed with that key; `issuer` and `from_` go beside it."""
+def invitation_survey(number: int = 0, *, definition: dict[str, Any] | None = None, **more: str) -> Survey:
+    """Return a survey by invitation whose tickets this key signs; `issuer` and `from_` go next to its key."""
     said = {name.rstrip("_"): value for name, value in more.items()}
-    return survey(by_invitation(blind_signature_reference.KEYS[number], definition or simple(), **said))
+    return survey(add_tickets(blind_signature_reference.KEYS[number], definition or simple(), **said))
 
 
 def request_for(made: Survey, blinded: int | None = None, **changes: Any) -> bytes:
-    """What a device posts to have a message signed; a random one that nobody can use, unless it is given."""
+    """Return a device's request to sign a message; a random one that nobody can use, unless it is given."""
     if blinded is None:
         blinded = secrets.randbelow(modulus(made) - 4) + 2
     return spell({"survey": made.digest, "blinded": to_base64url(blinded.to_bytes(384, "big")), **changes})
@@ -42,13 +42,13 @@ def modulus(made: Survey) -> int:
 
 
 def draw(made: Survey) -> tuple[TicketRequest, bytes]:
-    """What a device draws, and the request that it makes of it."""
+    """Return the blinding that a device draws, and its request."""
     blinding = TicketRequest.draw(modulus(made), secrets.token_bytes)
     return blinding, request_for(made, int.from_bytes(blinding.blind_message(modulus(made), made.digest), "big"))
 
 
-def paid(made: Survey, number: int = 0) -> Ticket:
-    """A ticket that nobody was invited to: whoever holds the key can invent one."""
+def invent_ticket(made: Survey, number: int = 0) -> Ticket:
+    """Return a ticket without an invitation: the holder of the key can invent one."""
     blinding = TicketRequest.draw(modulus(made), secrets.token_bytes)
     signed = blind_signature_reference.KEYS[number].sign(blinding.blind_message(modulus(made), made.digest))
     return blinding.unblind(modulus(made), made.digest, signed)

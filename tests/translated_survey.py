@@ -1,10 +1,10 @@
-"""The same survey in other languages: every paragraph of its author with a mark before it, so that none can be overlooked."""
+"""A survey in other languages: every text of its author with a mark before it, so that a test finds each."""
 
 from typing import Any
 
 
 def translation(definition: dict[str, Any], mark: str) -> dict[str, Any]:
-    """Whatever a translation has to have."""
+    """Return everything that a translation has to have."""
 
     def texts(of: dict[str, Any], *keys: str) -> dict[str, Any]:
         return {key: f"{mark} {of[key]}".replace("\u2029", f"\u2029{mark} ") for key in keys if key in of}
@@ -20,6 +20,6 @@ def translation(definition: dict[str, Any], mark: str) -> dict[str, Any]:
     return made
 
 
-def translated(definition: dict[str, Any], **marks: str) -> dict[str, Any]:
-    """The definition with translations, by language."""
+def add_translations(definition: dict[str, Any], **marks: str) -> dict[str, Any]:
+    """Return the definition with translations, by language."""
     return definition | {"translations": {tag: translation(definition, mark) for tag, mark in marks.items()}}

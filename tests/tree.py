@@ -27,13 +27,13 @@ class Node:
         return found
 
     def one(self, *tags: str, **wanted: str | None) -> "Node":
-        """The only such element."""
+        """Return the only element below that matches; raise ValueError unless there is just one."""
         (found,) = self.all(*tags, **wanted)
         return found
 
     @property
     def text(self) -> str:
-        """What can be read in it."""
+        """The text that can be read in it."""
         parts = [child if isinstance(child, str) else child.text for child in self.children]
         return re.sub(r"\s+", " ", " ".join(parts)).strip()
 
@@ -62,7 +62,7 @@ class _Reader(HTMLParser):
 
 
 def parse(html: str) -> Node:
-    """The page; ValueError if an element is not closed, or closed by another one."""
+    """Return the page; raise ValueError if an element is not closed, or closed by another one."""
     reader = _Reader()
     reader.feed(html)
     reader.close()

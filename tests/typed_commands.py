@@ -1,4 +1,4 @@
-"""What a page tells a reader to type, typed: commands in this process, the server in one of its own."""
+"""The commands that a page tells a reader to type: run in this process, the server in one of its own."""
 
 import contextlib
 import os
@@ -17,15 +17,15 @@ PROMPTS = ("> ", "[y/N] ")
 
 
 def candor(*words: str, typed: str = "") -> str:
-    """What a command prints; it has to end well."""
+    """Run a command and return what it prints; it has to succeed."""
     done = CliRunner().invoke(main, words, input=typed)
     assert done.exit_code == 0, f"candor {' '.join(words)}: {done.output}"
     return done.stdout
 
 
 @contextlib.contextmanager
-def serving(words: Sequence[str]) -> Iterator[int]:
-    """The server in a process of its own, on a port that is free."""
+def run_server(words: Sequence[str]) -> Iterator[int]:
+    """Run the server in a process of its own; yield its port."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port: int = probe.getsockname()[1]
     server = _start([*words, "--port", str(port)])
@@ -42,8 +42,8 @@ def serving(words: Sequence[str]) -> Iterator[int]:
         server.communicate(timeout=60)
 
 
-def asked(words: Sequence[str], *, yes: str, scale: str) -> str:
-    """What a command prints to somebody who answers whatever it asks: a yes, or a place on a scale."""
+def answer_prompts(words: Sequence[str], *, yes: str, scale: str) -> str:
+    """Run a command and answer its prompts, with a yes or a place on a scale; return what it prints."""
     process = _start(words)
     assert process.stdin and process.stdout
     printed = ""

@@ -22,9 +22,9 @@ from survey_app.web.form.form_page import build_file
 from tests.browser import PHONE, ROOT, Site, Visit, overflows, violations, visit
 from tests.definitions import COIN, define, encode, field, survey, yes_no
 from tests.display_survey import study
-from tests.form_browser import everything, fill, option, randomize, send, shown_bytes
+from tests.form_browser import all_types_survey, fill, option, randomize, send, shown_bytes
 from tests.javascript import Files
-from tests.translated_survey import translated
+from tests.translated_survey import add_translations
 
 SERVER = "https://survey.example.org"
 CODE = "a-code-of-22-characters"
@@ -45,7 +45,7 @@ def check(data: bytes) -> str:
 def test_every_machine_makes_the_same_file(tmp_path: Path) -> None:
     """Two processes with other seeds of hashes, other languages, other clocks, in other folders."""
     source = tmp_path / "exam.json"
-    source.write_bytes(encode(translated(study(), de="«de»", ar="«ع»")))
+    source.write_bytes(encode(add_translations(study(), de="«de»", ar="«ع»")))
     files = []
     for name, seed, language, zone in (("one", "1", "C", "Asia/Tokyo"), ("two", "2", "de_DE.UTF-8", "America/Lima")):
         folder = tmp_path / name
@@ -62,7 +62,7 @@ def test_every_machine_makes_the_same_file(tmp_path: Path) -> None:
 
 
 def test_a_changed_byte_is_found_wherever_it_is() -> None:
-    whole = made(encode(everything()))
+    whole = made(encode(all_types_survey()))
     assert check(whole) == ""
     inside = whole.index(b'id="definition">'), whole.rindex(b'<script type="module">')
     for at in (*range(0, len(whole), len(whole) // 97), len(whole) - 1):
@@ -76,8 +76,8 @@ def test_a_changed_byte_is_found_wherever_it_is() -> None:
 
 
 def test_another_definition_makes_another_file_and_a_forged_one_is_refused() -> None:
-    whole = made(encode(everything()))
-    other = made(encode(everything(title="Anything")))
+    whole = made(encode(all_types_survey()))
+    other = made(encode(all_types_survey(title="Anything")))
     assert check(other) == "" and other != whole, "the digests tell them apart, and --check prints them"
     assert "#sha256=" in check(whole.replace(b"Did you copy?", b"Did you cheat?"))
     with pytest.raises(FormFileError, match="definition in it is refused"):
@@ -93,7 +93,7 @@ def test_another_definition_makes_another_file_and_a_forged_one_is_refused() -> 
 )
 def test_a_server_is_an_address_and_nothing_else(server: str) -> None:
     with pytest.raises(FormFileError, match="no address"):
-        made(encode(everything()), server)
+        made(encode(all_types_survey()), server)
 
 
 def test_nothing_in_it_can_end_a_block_or_reach_anybody_else() -> None:
@@ -105,7 +105,7 @@ def test_nothing_in_it_can_end_a_block_or_reach_anybody_else() -> None:
     parts = {"script": "let a;", "style": "b {}", "mark": "<path/>"}
     for name in ("script", "style"):
         with pytest.raises(FormFileError, match="cannot be laid"):
-            build_form_file(survey(everything()), SERVER, version="1", **(parts | {name: "</SCRIPT>"}))
+            build_form_file(survey(all_types_survey()), SERVER, version="1", **(parts | {name: "</SCRIPT>"}))
     assert describe_difference(b"a\nbc", b"a\nbd").startswith(
         "byte 4, line 2: the file has 'a\\nbc', this version makes"
     )
@@ -120,7 +120,7 @@ def candor(*words: str) -> Result:
 
 def test_the_command_writes_and_checks(tmp_path: Path) -> None:
     source, file = tmp_path / "exam.json", tmp_path / "form.html"
-    source.write_bytes(encode(everything()))
+    source.write_bytes(encode(all_types_survey()))
     done = candor("form", str(source), "--server", f"{SERVER}/", "-o", str(file))
     assert done.exit_code == 0, done.output
     sums = hashlib.sha256(file.read_bytes()).hexdigest(), Survey.from_json(source.read_bytes()).digest
@@ -161,7 +161,7 @@ def answer(device: Visit) -> str:
 def test_it_answers_from_disk_and_from_another_origin(
     site: Site, browser: Browser, elsewhere: Files, tmp_path: Path
 ) -> None:
-    published = site.add(everything(description="A sample.", contact="ada@example.org"))
+    published = site.add(all_types_survey(description="A sample.", contact="ada@example.org"))
     with visit(browser, **PHONE, accept_downloads=True) as device:
         page = device.open(site.link(published))
         page.get_by_text("Do not trust this server?").click()
@@ -175,14 +175,14 @@ def test_it_answers_from_disk_and_from_another_origin(
         assert told[:2] == [hashlib.sha256(file.read_bytes()).hexdigest(), published.survey.digest]
         assert told[2] == f'python -m candor_client "{site.link(published)}#sha256={published.survey.digest}"'
         assert violations(page) == [] and overflows(page) == []
-        site.received.clear()
+        site.requests.clear()
         for address in (file.as_uri(), f"{elsewhere.origin}/exam.html"):
             page.goto(f"{address}#sha256={published.survey.digest}")
             device.settle()
             assert page.title() == "Everything" and "A sample." in device.text()
             expect(page.get_by_text("0 of 24 for 127.0.0.1")).to_be_visible()  # the server's host, not the file's
             shown = answer(device)
-            assert site.sent()[-1].body.decode() == shown
+            assert site.requests_of()[-1].body.decode() == shown
             page.reload()
             expect(page.get_by_role("heading", name="You answered this survey on")).to_be_visible()
             page.get_by_text("This form is a file").click()
@@ -190,12 +190,12 @@ def test_it_answers_from_disk_and_from_another_origin(
             assert violations(page) == [] and overflows(page) == []
             kept = page.evaluate("() => Object.values(JSON.parse(localStorage['candor-ledger/2']).ledger.entries)[0]")
             assert (kept["server"], kept["stored"]) == (site.origin, True)
-        assert {(request.method, request.path) for request in site.received} == {
+        assert {(request.method, request.path) for request in site.requests} == {
             ("OPTIONS", "/api/surveys/exam/reports"),
             ("POST", "/api/surveys/exam/reports"),
         }
-        assert len(site.stored(published)) == 2
-        assert not {"cookie", "referer"} & {name for request in site.received for name in request.headers}
+        assert len(site.stored_reports(published)) == 2
+        assert not {"cookie", "referer"} & {name for request in site.requests for name in request.headers}
         assert device.complaints == []
         other = f"fetch('{elsewhere.origin}/exam.json').then(() => 'reached', () => 'refused')"
         page.goto(file.as_uri())
@@ -218,14 +218,16 @@ def test_a_ticket_is_taken_and_used_from_disk(site: Site, browser: Browser, tmp_
         option(page, "Yes").check()
         randomize(page)
         send(page)
-        assert len(site.stored(published)) == 1
-        assert not [request for request in site.sent() if "code" in request.path or CODE in request.body.decode()]
+        assert len(site.stored_reports(published)) == 1
+        assert not [
+            request for request in site.requests_of() if "code" in request.path or CODE in request.body.decode()
+        ]
         assert device.complaints == []
 
 
 def test_another_file_on_the_disk_reads_charges_and_nothing_else(site: Site, browser: Browser, tmp_path: Path) -> None:
     """Browsers give all files one storage. What was made and not sent is in the page alone, and lost with it."""
-    published = site.add(everything())
+    published = site.add(all_types_survey())
     file, attachment = tmp_path / "form.html", tmp_path / "mail" / "attachment.html"
     attachment.parent.mkdir()
     file.write_bytes(made(published.survey.source, site.origin))
@@ -250,7 +252,7 @@ def test_another_file_on_the_disk_reads_charges_and_nothing_else(site: Site, bro
         page.reload()
         expect(page.locator(".notice")).to_contain_text("No second one is made")
         assert page.get_by_role("button", name="Send this").count() == 0
-        assert not site.sent(), "and nothing is sent"
+        assert not site.requests_of(), "and nothing is sent"
         assert device.complaints == []
 
 
@@ -275,14 +277,14 @@ def test_a_ticket_in_a_file_is_in_the_page_alone(site: Site, browser: Browser, t
         option(page, "Yes").check()
         randomize(page)
         send(page)
-        assert len(site.stored(published)) == 1
+        assert len(site.stored_reports(published)) == 1
 
 
 def test_a_file_that_is_not_the_pinned_survey_asks_nothing(site: Site, browser: Browser, tmp_path: Path) -> None:
     file = tmp_path / "form.html"
-    file.write_bytes(made(encode(everything()), site.origin))
+    file.write_bytes(made(encode(all_types_survey()), site.origin))
     with visit(browser) as device:
         device.page.goto(f"{file.as_uri()}#sha256={'0' * 64}")
         expect(device.page.get_by_role("heading", name="This is not the survey your link names")).to_be_visible()
         assert device.page.locator("form").count() == 0
-        assert not site.received
+        assert not site.requests

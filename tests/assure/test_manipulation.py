@@ -7,7 +7,7 @@ from scipy.stats import binom
 from candor_client.definition import Survey
 from survey_app.assure.manipulation import describe_manipulation, find_impossible_counts, find_odd_draws
 from survey_app.assure.simulation.devices import reports
-from survey_app.plan.assumed_people import draw_people
+from survey_app.plan.simulated_people import draw_people
 from survey_app.tally import Tally, add_bits
 from tests.definitions import (
     COIN,

@@ -1,4 +1,4 @@
-"""What a row of bits tells whoever has it: by Bayes from the integers, never beyond ε, and as often as theory says."""
+"""What a row of bits tells a reader: by Bayes from the integers, never beyond ε, and as often as theory says."""
 
 import math
 from fractions import Fraction

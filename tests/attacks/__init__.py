@@ -1,4 +1,4 @@
-"""Attacks run for real, each beside what it should find: `python -m tests.attacks` writes docs/attacks.md.
+"""Attacks run for real, each next to its theoretical result: `python -m tests.attacks` writes docs/attacks.md.
 
-The tests run the same attacks at a small size; what a simulated number should be is computed by its side.
+The tests run the same attacks at a small size; the theory is computed next to each simulated number.
 """

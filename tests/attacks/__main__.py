@@ -8,13 +8,13 @@ from pathlib import Path
 import click
 
 from benchmarks.reproductions.figures import Section
-from tests.attacks.files import files
-from tests.attacks.owner import owner
-from tests.attacks.pins import pins
-from tests.attacks.posterior import belief
-from tests.attacks.reasking import reasking
-from tests.attacks.watching import clocks, polling
-from tests.attacks.waves import waves
+from tests.attacks.files import files_section
+from tests.attacks.owner import owner_section
+from tests.attacks.pins import pins_section
+from tests.attacks.posterior import belief_section
+from tests.attacks.reasking import reasking_section
+from tests.attacks.watching import clocks_section, polling_section
+from tests.attacks.waves import waves_section
 
 HEAD = """\
 # Attacks
@@ -30,16 +30,16 @@ PAGE = Path(__file__).parents[2] / "docs" / "attacks.md"
 
 
 def sections(folder: Path, *, people: int, events: int, runs: int) -> list[Callable[[], Section]]:
-    """All of the page, still to be made."""
+    """Return a function for each section of the page, in order; calling one runs its attack."""
     return [
-        lambda: reasking(people, folder / "reasking"),
-        lambda: belief(10 * people),
-        lambda: pins(people),
-        clocks,
-        lambda: files(folder / "files", runs),
-        lambda: polling(folder / "polling", events),
-        lambda: owner(folder / "owner"),
-        lambda: waves(folder / "waves"),
+        lambda: reasking_section(people, folder / "reasking"),
+        lambda: belief_section(10 * people),
+        lambda: pins_section(people),
+        clocks_section,
+        lambda: files_section(folder / "files", runs),
+        lambda: polling_section(folder / "polling", events),
+        lambda: owner_section(folder / "owner"),
+        lambda: waves_section(folder / "waves"),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Somebody with everything on disk: the administrator who is curious, and whoever wants to link invitation and report."""
+"""Attackers with everything on disk: a curious administrator, and somebody who links invitations and reports."""
 
 import secrets
 from pathlib import Path
@@ -14,15 +14,18 @@ from survey_app.store import Outcome, TicketFile
 from survey_app.store.sqlite import SqliteStore
 from tests.definitions import simple, survey
 from tests.fixtures import CHEAP, add
-from tests.invitations.link_attack import Found, attack
+from tests.invitations.link_attack import AttackResult, attack
 from tests.invitations.test_link_attack import PEOPLE, Walled, go, publish, without_http
 from tests.server_process import PATIENCE, Server
 
 SEEN = 300  # people whom the curious administrator saw coming, one after the other
 
 
-def administrator(folder: Path) -> tuple[Found, Found, np.ndarray]:
-    """Saw everybody come, and has the files: before the server has tidied up, after it, and what a link would tell."""
+def administrator(folder: Path) -> tuple[AttackResult, AttackResult, np.ndarray]:
+    """Return what an administrator who saw everybody come finds.
+
+    That is: the links before the server has tidied up, those after it, and how often a linked report tells the truth.
+    """
     folder.mkdir(parents=True)
     store = SqliteStore(folder / "candor.db")
     store.migrate()
@@ -44,20 +47,20 @@ def administrator(folder: Path) -> tuple[Found, Found, np.ndarray]:
             intake.close()
             store.tidy(now=True)
         files = {str(path): path.read_bytes() for path in folder.iterdir()}
-        found.append(_by_order(files, ids))
+        found.append(_match_orders(files, ids))
     store.close()
     linked = np.array([(report.bits[0] >> 7 == 1) == answer for report, answer in zip(sent, said, strict=True)])
     return found[0], found[1], linked
 
 
-def _by_order(files: dict[str, bytes], ids: list[bytes]) -> Found:
-    """The order in which people came is known: it is the one in which their names would lie in a file of one's own."""
+def _match_orders(files: dict[str, bytes], ids: list[bytes]) -> AttackResult:
+    """Match the known order of arrival with the order in the files, as if a list of the people lay among them."""
     names = [(f"{place:08d}".encode(),) for place in range(len(ids))]
     return attack({**files, "what was seen": b"".join(name for (name,) in names)}, names, ids)
 
 
-def files(folder: Path, runs: int, *, servers: bool = True) -> Section:
-    """The section."""
+def files_section(folder: Path, runs: int, *, servers: bool = True) -> Section:
+    """Return the section on files."""
     section = Section("Everything on disk")
     before, after, linked = administrator(folder / "administrator")
     section.say(
@@ -75,7 +78,7 @@ def files(folder: Path, runs: int, *, servers: bool = True) -> Section:
     )
     section.say(
         "The correlation is the strongest of all attempts. What is left of it comes from the ids that are not shown yet"
-        " (*pending*): about twenty, most of them among the last that came. And whoever is found is found with a noisy"
+        " (*pending*): about twenty, most of them among the last that came. And a person who is found is found with a noisy"
         " report. With two coins it says the truth this often:"
     )
     section.table(["ε = ln 3", "seen"], [[share_of(linked, 0.75)]])
@@ -91,7 +94,10 @@ def files(folder: Path, runs: int, *, servers: bool = True) -> Section:
         file.close()
     if servers:
         rows.append(
-            ["a server killed in the middle: database, WAL, tickets, log", f"{_killed(folder / 'killed')} of {PEOPLE}"]
+            [
+                "a server killed in the middle: database, WAL, tickets, log",
+                f"{_link_after_kill(folder / 'killed')} of {PEOPLE}",
+            ]
         )
     section.say(
         f"*Which report came of which invitation?* {PEOPLE} invited people come one after the other, each takes a ticket"
@@ -101,7 +107,7 @@ def files(folder: Path, runs: int, *, servers: bool = True) -> Section:
     section.table(["files", "people linked (guessing: about 1, the best of all attempts a few)"], rows)
     rng = np.random.default_rng()
     section.say(
-        "*By the clock.* Whoever runs the server could write down when tickets are taken and when reports come. 300 people,"
+        "*By the clock.* The operator of the server could write down when tickets are taken and when reports come. 300 people,"
         f" the likeliest matching, {runs} simulations each:"
     )
     section.table(
@@ -114,7 +120,7 @@ def files(folder: Path, runs: int, *, servers: bool = True) -> Section:
     return section
 
 
-def _killed(folder: Path) -> int:
+def _link_after_kill(folder: Path) -> int:
     folder.mkdir(parents=True)
     file = TicketFile(folder / "candor.db-tickets")
     store, made = publish(folder, file)

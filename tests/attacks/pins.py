@@ -1,4 +1,4 @@
-"""The PIN of the source paper, carried over: where the true one stands among 10,000 for the best attacker."""
+"""The PIN example of the source paper: the rank of the true PIN among 10,000 for the best attacker."""
 
 import math
 
@@ -16,14 +16,14 @@ EPSILONS = (1, 2, 4, 8)
 
 
 def survey_of(epsilon: float, options: int = OPTIONS) -> Survey:
-    """One question for a PIN: a number, of which each is a bin of its own."""
+    """Return a survey that asks for a PIN: a number with a bin for each PIN."""
     weak = "accept_weak_privacy: true\n" if epsilon > 8 else ""
     text = f"slug: pin\ntitle: PIN\nepsilon: {epsilon}\n{weak}questions:\n  - {{id: pin, type: number, text: Which?, min: 0, max: {options - 1}, bins: {options}}}\n"
     return build(text.encode()).survey
 
 
 def expected_rank(mechanism: Subset) -> tuple[float, float]:
-    """The mean and standard deviation of the true PIN's rank: those in the reported set first, ties in any order."""
+    """Return mean and standard deviation of the true PIN's rank: the reported set comes first, in random order."""
     k, w, p = mechanism.size, mechanism.weight, float(mechanism.p)
     inside, outside = (w + 1) / 2, w + (k - w + 1) / 2
     mean = p * inside + (1 - p) * outside
@@ -31,13 +31,13 @@ def expected_rank(mechanism: Subset) -> tuple[float, float]:
     return mean, math.sqrt(squares - mean**2)
 
 
-def first(mechanism: Subset) -> float:
-    """How often the first guess is right."""
+def first_guess_chance(mechanism: Subset) -> float:
+    """Return how often the first guess is right."""
     return float(mechanism.p) / mechanism.weight
 
 
 def ranks(survey: Survey, people: int) -> np.ndarray:
-    """Where the true PIN stands, for people with random PINs."""
+    """Return the rank of the true PIN for each of `people` with random PINs."""
     rng = np.random.default_rng()
     options = survey.fields[0].mechanism.width
     found = []
@@ -48,8 +48,8 @@ def ranks(survey: Survey, people: int) -> np.ndarray:
     return np.array(found)
 
 
-def pins(people: int) -> Section:
-    """The section."""
+def pins_section(people: int) -> Section:
+    """Return the section on PINs."""
     section = Section("A PIN among ten thousand")
     section.say(
         "The paper that this project goes back to hides one PIN in the training data of a language model and looks where"
@@ -71,7 +71,7 @@ def pins(people: int) -> Section:
                 f"{epsilon}",
                 f"{mechanism.weight:,}",
                 Number(mean, float(seen.mean()), spread / math.sqrt(people)),
-                format_figure(first(mechanism), 2),
+                format_figure(first_guess_chance(mechanism), 2),
             ]
         )
     section.table(["ε", "size of the set", "mean rank, in theory", "seen", "first guess right"], rows)

@@ -1,4 +1,4 @@
-"""What a report, or two, can change in somebody's belief: never more than e^ε, and ε adds."""
+"""How much one report, or two, can change an attacker's belief: never by more than e^ε, and ε adds up."""
 
 import math
 from functools import cache
@@ -11,7 +11,7 @@ from benchmarks.reproductions.figures import Section, format_figure, share_of
 from survey_app.channels.posterior import posterior_bound, prior_chance
 from survey_app.languages import numbers
 from tests import reference
-from tests.definitions import simple, survey, worked
+from tests.definitions import simple, survey, worked_example
 
 SUSPICIONS = (100, 20, 5, 2)  # one in so many
 EPSILONS = (0.5, 1.0, math.log(3), 2.0, 4.0)
@@ -21,16 +21,16 @@ ANSWERS = ((True, False), ("none", "notes", "phone", None), (0, 60))  # a number
 
 @cache
 def largest_odds() -> tuple[float, float]:
-    """Over all pairs of answers and all reports to the worked example: the largest change of odds, and e^ε."""
-    definition = worked()
+    """Return the largest change of odds over all answers and reports of the worked example, and e^ε."""
+    definition = worked_example()
     said = [{"cheated": cheated, "help": help_, "hours": hours} for cheated, help_, hours in product(*ANSWERS)]
     chances = [reference.distribution(definition, one) for one in said]
     largest = max(max(one[bits] / other[bits] for bits in one) for one, other in product(chances, chances))
     return float(largest), math.exp(float(survey(definition).epsilon))
 
 
-def joined(people: int, prior: float = 0.05) -> tuple[float, np.ndarray]:
-    """Of those whose reports to two surveys both say yes, how many mean it: by Bayes, and seen."""
+def join_reports(people: int, prior: float = 0.05) -> tuple[float, np.ndarray]:
+    """Return how many of the people with two yes reports mean it: by Bayes, and as simulated."""
     made = survey(simple())
     rng = np.random.default_rng()
     truths = rng.random(people) < prior
@@ -41,8 +41,8 @@ def joined(people: int, prior: float = 0.05) -> tuple[float, np.ndarray]:
     return posterior_bound(prior, 2 * math.log(3)), np.array(both)
 
 
-def belief(people: int) -> Section:
-    """The section."""
+def belief_section(people: int) -> Section:
+    """Return the section on beliefs."""
     section = Section("What a report changes in what somebody believes")
     section.say(
         "Somebody thinks that you did it with some probability. However they use your report, it can rise to at most:"
@@ -79,7 +79,7 @@ def belief(people: int) -> Section:
         "The paper's bound for ε = 0.01 is 2,020; the exact one is a little smaller. A survey of today's usual ε is no"
         " 0.01: at ε = 2 her premium could rise sixfold. What protects her then is that nothing says whose report it is."
     )
-    theory, both = joined(people)
+    theory, both = join_reports(people)
     section.say(
         "*Joining two surveys.* ε adds over everything that one person answers. 5% of people did it, and two surveys ask"
         f" with two coins each. Of those whose reports both say yes, so many did ({people:,} simulated people):"

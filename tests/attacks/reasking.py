@@ -1,4 +1,4 @@
-"""Asking again: a server that publishes version after version, or slug after slug, or fails, to average the noise away."""
+"""Asking again: a server averages the noise away by ever new versions or slugs, or by errors."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +10,7 @@ import candor_client
 from benchmarks.reproductions.figures import Section, share_of
 from candor_client import Ledger
 from candor_client.errors import LimitExceeded
-from tests.clock import Simulated
+from tests.clock import SimulatedClock
 from tests.definitions import encode, simple, survey
 from tests.scripted_server import Server
 
@@ -19,13 +19,13 @@ ASKED = (1, 3, 5, 10, 20, 50)
 MOST = 40
 
 
-def right(reports: int, keep: float = KEEP) -> float:
-    """How often the best guess from so many reports is right, if either answer is as likely."""
+def guess_chance(reports: int, keep: float = KEEP) -> float:
+    """Return how often the best guess from so many reports is right, if both answers are equally likely."""
     more = float(binom.sf(reports // 2, reports, keep))
     return more + (float(binom.pmf(reports // 2, reports, keep)) / 2 if reports % 2 == 0 else 0.0)
 
 
-def _guessed(reports: int, people: int) -> np.ndarray:
+def _guess_answers(reports: int, people: int) -> np.ndarray:
     made = survey(simple())
     hits = []
     for person in range(people):
@@ -36,8 +36,8 @@ def _guessed(reports: int, people: int) -> np.ndarray:
     return np.array(hits)
 
 
-def _until_refused(folder: Path, change: Callable[[int], dict[str, str]]) -> int:
-    """How many reports a malicious server gets out of one device, by a change of the definition each time."""
+def _count_reports(folder: Path, change: Callable[[int], dict[str, str]]) -> int:
+    """Return how many reports a malicious server gets from one device by a new definition each time."""
     server = Server()
     try:
         ledger = Ledger(folder / "ledger.json")
@@ -47,7 +47,7 @@ def _until_refused(folder: Path, change: Callable[[int], dict[str, str]]) -> int
             server.define(encode(definition), slug)
             try:
                 address = f"{server.origin}/s/{slug}"
-                candor_client.respond(address, {"cheated": True}, ledger=ledger, clock=Simulated().clock)
+                candor_client.respond(address, {"cheated": True}, ledger=ledger, clock=SimulatedClock().clock)
             except LimitExceeded:
                 return len(server.bodies)
         return MOST
@@ -55,8 +55,8 @@ def _until_refused(folder: Path, change: Callable[[int], dict[str, str]]) -> int
         server.close()
 
 
-def _failing(folder: Path) -> tuple[int, int]:
-    """What a server gets that answers every report with an error: requests, and different ones among them."""
+def _count_requests(folder: Path) -> tuple[int, int]:
+    """Return how many requests, and how many different ones, reach a server that answers each report with an error."""
     server = Server()
     try:
         server.define(encode(simple()))
@@ -67,7 +67,7 @@ def _failing(folder: Path) -> tuple[int, int]:
                     f"{server.origin}/s/exam",
                     {"cheated": True},
                     ledger=Ledger(folder / "ledger.json"),
-                    clock=Simulated().clock,
+                    clock=SimulatedClock().clock,
                 )
             except candor_client.CandorError:
                 continue
@@ -76,8 +76,8 @@ def _failing(folder: Path) -> tuple[int, int]:
         server.close()
 
 
-def reasking(people: int, folder: Path) -> Section:
-    """The section, and the numbers that tests look at."""
+def reasking_section(people: int, folder: Path) -> Section:
+    """Return the section on asking again."""
     section = Section("Asking again")
     section.say(
         "A server wants more than one report of a person, to average the noise away. With two coins (ε = ln 3) the best"
@@ -85,19 +85,19 @@ def reasking(people: int, folder: Path) -> Section:
     )
     section.table(
         ["reports", "right, in theory", "seen"],
-        ([f"{m}", share_of(_guessed(m, people), right(m))] for m in ASKED),
+        ([f"{m}", share_of(_guess_answers(m, people), guess_chance(m))] for m in ASKED),
     )
-    versions = _until_refused(_made(folder / "versions"), lambda turn: {"title": f"Version {turn}"})
-    slugs = _until_refused(_made(folder / "slugs"), lambda turn: {"slug": f"exam-{turn}"})
-    requests, different = _failing(_made(folder / "failing"))
+    versions = _count_reports(_make_folder(folder / "versions"), lambda turn: {"title": f"Version {turn}"})
+    slugs = _count_reports(_make_folder(folder / "slugs"), lambda turn: {"slug": f"exam-{turn}"})
+    requests, different = _count_requests(_make_folder(folder / "failing"))
     section.say(
         "That is what the ledger is for. The same server, and the real client with its ledger:",
         f"- new versions of one slug: **{versions}** reports, then the client refuses (ε ≤ 8 for a survey). The best"
-        f" guess is then right in {right(versions):.1%};\n"
-        f"- a new slug each time: **{slugs}** reports, then it refuses (ε ≤ 24 for a server): {right(slugs):.1%};\n"
+        f" guess is then right in {guess_chance(versions):.1%};\n"
+        f"- a new slug each time: **{slugs}** reports, then it refuses (ε ≤ 24 for a server): {guess_chance(slugs):.1%};\n"
         f"- a server that answers every report with an error: {requests} requests of three tries, and in them"
         f" **{different}** report: the same bytes are sent again, and nothing is drawn anew.",
-        "So limits bound the loss, and do not make it small: whoever answers the same question on one server until the"
+        "So limits bound the loss, and do not make it small: a respondent who answers the same question on one server until the"
         " limit of 24 has told it. The limits are the person's to lower (`--limit`, `--server-limit`), and the form"
         " shows both sums before the first question. A person who uses several devices, or lets the ledger forget,"
         " has several ledgers.",
@@ -105,6 +105,6 @@ def reasking(people: int, folder: Path) -> Section:
     return section
 
 
-def _made(folder: Path) -> Path:
+def _make_folder(folder: Path) -> Path:
     folder.mkdir(parents=True)
     return folder

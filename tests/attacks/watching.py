@@ -1,4 +1,4 @@
-"""Watching: what the moment of a report tells, and what polling the results tells."""
+"""Watching: what the time of a report tells, and what polling the results tells."""
 
 from pathlib import Path
 
@@ -11,8 +11,8 @@ from tests.polling import History, TooClose, Watch
 from tests.scripted_server import Server
 
 
-def clocks() -> Section:
-    """The section on time."""
+def clocks_section() -> Section:
+    """Return the section on time."""
     section = Section("Reading coins off the clock")
     server = Server()
     try:
@@ -37,8 +37,8 @@ def clocks() -> Section:
     return section
 
 
-def polled(folder: Path, events: int) -> tuple[int, int]:
-    """Random histories over a store, looked at after every event: states seen, and the smallest step between two."""
+def poll_results(folder: Path, events: int) -> tuple[int, int]:
+    """Run random histories over a store, look after every event; return the states and the smallest step."""
     folder.mkdir(parents=True)
     store = SqliteStore(folder / "candor.db")
     store.migrate()
@@ -46,7 +46,7 @@ def polled(folder: Path, events: int) -> tuple[int, int]:
     watch = Watch()
 
     def look(history: History) -> None:
-        for one in history.known:
+        for one in history.published:
             if fresh := store.version(one.survey.slug, one.survey.digest):
                 tally = store.snapshot(fresh)
                 watch.see(one.survey.digest, "results", tally.reports, tally.counts.tobytes())
@@ -57,19 +57,19 @@ def polled(folder: Path, events: int) -> tuple[int, int]:
     return sum(len(counts) for counts in watch.counts.values()), min(gaps)
 
 
-def polling(folder: Path, events: int) -> Section:
-    """The section on polling."""
+def polling_section(folder: Path, events: int) -> Section:
+    """Return the section on polling."""
     section = Section("Polling the results")
-    states, gap = polled(folder / "polling", events)
+    states, gap = poll_results(folder / "polling", events)
     section.say(
-        "Whoever asks for the results again and again could see a single report arrive: the difference of two states is its"
+        "A visitor who asks for the results again and again could see a single report arrive: the difference of two states is its"
         f" bits. So states advance by at least {STEP} reports, drawn from forty that wait, and the last step is taken only"
         " if it is as large. Random histories of reports, pauses, terms, clocks, versions and closings pass over a store,"
         f" and the results are read after each of {events} events: **{states}** states were seen, and no two of one survey"
-        f" differ by fewer than **{gap}** reports. What remains: whoever sent all other reports of a step knows the bits of"
+        f" differ by fewer than **{gap}** reports. What remains: anyone who sent all other reports of a step knows the bits of"
         " the one that is not theirs."
     )
     return section
 
 
-__all__ = ["TooClose", "clocks", "polled", "polling"]
+__all__ = ["TooClose", "clocks_section", "poll_results", "polling_section"]

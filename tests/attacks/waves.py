@@ -6,8 +6,8 @@ from benchmarks.reproductions.figures import Number, Section
 from tests.client.test_links import DEVICES, agreements, chance_of_strangers, honest, keyed
 
 
-def waves(folder: Path) -> Section:
-    """The section."""
+def waves_section(folder: Path) -> Section:
+    """Return the section on waves."""
     section = Section("One person, two waves")
     strangers = chance_of_strangers()
     found = {}
@@ -17,7 +17,7 @@ def waves(folder: Path) -> Section:
     error = (strangers * (1 - strangers) / DEVICES) ** 0.5
     section.say(
         "A study is asked twice, and somebody who has both tables wants to know which two reports are one person's. A"
-        " client that repeats its noise, from a key on the device, sends the same bits to whoever has not changed their"
+        " client that repeats its noise, from a key on the device, sends the same bits again for a respondent who has not changed their"
         " mind, and any change of a bit proves a change of mind. This client draws fresh noise: two reports of one device"
         f" agree as often as those of two strangers with the same answers. {DEVICES} devices, the worked example:"
     )

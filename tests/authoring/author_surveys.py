@@ -1,4 +1,4 @@
-"""Random surveys of all types of questions, and the respondents that a design takes, worked out from the words alone.
+"""Random surveys of all question types, and the respondents that a design takes, worked out from the definitions alone.
 
 Nothing here uses the package's own formulas: cells are listed one by one, and the variance of a figure is that of its
 score in one report, E[z²] − E[z]², over everything that can be meant and everything that can be sent.
@@ -18,7 +18,7 @@ RESPONDENTS = (1.959964 / 0.05) ** 2
 
 
 def random_survey(chance: random.Random, units: int) -> dict[str, Any]:
-    """A file with so many units: all types, weights, optional questions, follow-ups, own ε, joint groups."""
+    """Return a file with so many units: all types, weights, optional questions, follow-ups, own ε, joint groups."""
     total = chance.choice([0.5, 1, 1.5, 2, 3, 4, 4.5, 6])
     said: dict[str, Any] = {"slug": "s", "title": "t", "epsilon": str(total), "ask": "auto", "questions": []}
     joint: list[list[str]] = []
@@ -77,7 +77,7 @@ def _add(questions: list[Question], chance: random.Random) -> Question:
     return one
 
 
-def as_file(said: dict[str, Any]) -> bytes:
+def encode_file(said: dict[str, Any]) -> bytes:
     return json.dumps(said).encode()
 
 
@@ -87,12 +87,12 @@ def labels(one: Question) -> list[str]:
     return [str(label) for key in ("options", "points") for label in one.get(key, [])]
 
 
-def skippable(one: Question) -> bool:
+def is_skippable(one: Question) -> bool:
     return "optional" in one or "show_if" in one
 
 
 def symbols(one: Question, levels: int = 2) -> list[Any]:
-    """What can be meant: a label, a set of labels, a level, or None for no answer."""
+    """Return all possible answers: a label, a set of labels, a level, or None for no answer."""
     if one["type"] == "multiple":
         options = labels(one)
         found: list[Any] = [frozenset(s) for n in range(len(options) + 1) for s in itertools.combinations(options, n)]
@@ -100,7 +100,7 @@ def symbols(one: Question, levels: int = 2) -> list[Any]:
         found = [*range(int(one["bins"]) if "bins" in one else levels)]
     else:
         found = [*labels(one)]
-    return found + [None] * skippable(one)
+    return found + [None] * is_skippable(one)
 
 
 def size(one: Question) -> int:
@@ -115,7 +115,7 @@ def shows(parent: Question, symbol: Any, child: Question) -> bool:
 
 
 def cells(block: Sequence[Question]) -> list[tuple[Any, ...]]:
-    """The combinations that can occur."""
+    """Return the combinations of answers that can occur."""
     places = {one["id"]: i for i, one in enumerate(block)}
 
     def possible(cell: tuple[Any, ...]) -> bool:
@@ -128,9 +128,9 @@ def cells(block: Sequence[Question]) -> list[tuple[Any, ...]]:
     return [cell for cell in itertools.product(*map(symbols, block)) if possible(cell)]
 
 
-def answering(one: Question, questions: Sequence[Question]) -> float:
+def answering_share(one: Question, questions: Sequence[Question]) -> float:
     if "show_if" not in one:
-        return 0.9 if skippable(one) else 1.0
+        return 0.9 if is_skippable(one) else 1.0
     parent = next(other for other in questions if other["id"] == one["show_if"]["question"])
     wanted = one["show_if"]["is"]
     if parent["type"] == "multiple":
@@ -139,17 +139,17 @@ def answering(one: Question, questions: Sequence[Question]) -> float:
         chosen = sum({"yes": 0.2, "no": 0.8}[label] for label in wanted)
     else:
         chosen = len(wanted) / len(labels(parent))
-    return chosen * answering(parent, questions)
+    return chosen * answering_share(parent, questions)
 
 
 def score_sets(
     one: Question, questions: Sequence[Question], levels: int = 2
 ) -> Iterator[tuple[list[float], list[float]]]:
-    """For every main figure the score of each symbol, and the share of each symbol among those asked."""
+    """Yield for every main figure the score of each symbol, and the share of each symbol among people who are asked."""
     found = symbols(one, levels)
-    there = answering(one, questions)
+    there = answering_share(one, questions)
     if one["type"] == "scale" or (one["type"] == "number" and "bins" not in one):
-        count = len(found) - skippable(one)
+        count = len(found) - is_skippable(one)
         if one["type"] == "scale":
             scores = [float(score) for score in one.get("scores", range(count))]
             shares = [1 / count] * count
@@ -166,7 +166,7 @@ def score_sets(
         mean = sum(a * f for a, f in zip(scores, shares, strict=True))
         centred = [(a - mean) / width / there for a in scores]
         shares = [f * there for f in shares]
-        yield centred + [0.0] * skippable(one), shares + [1 - there] * skippable(one)
+        yield centred + [0.0] * is_skippable(one), shares + [1 - there] * is_skippable(one)
         return
     events: list[Any] = ["yes"] if one["type"] == "yes_no" else [*labels(one)] or [*range(int(one["bins"]))]
     share, several = SHARES[one["type"]], one["type"] == "multiple"
@@ -182,7 +182,7 @@ def score_sets(
 
 
 def response_variance(scores: Sequence[float], shares: Sequence[float], p: float, weight: int = 1) -> float:
-    """n·Var of Σ a f, if a set of so many symbols is sent that holds the true one with probability p."""
+    """Return n·Var of Σ a f, if a set of `weight` symbols is sent that holds the true one with probability p."""
     k = len(scores)
     q = (weight - p) / (k - 1)
     mean = second = 0.0
@@ -199,17 +199,17 @@ def response_variance(scores: Sequence[float], shares: Sequence[float], p: float
     return (second - mean**2) / (p - q) ** 2
 
 
-def kept(size: int, epsilon: float, weight: int = 1) -> float:
+def keep_chance(size: int, epsilon: float, weight: int = 1) -> float:
     e = math.exp(epsilon)
     return weight * e / (weight * e + size - weight)
 
 
-def together(
+def block_need(
     block: Sequence[Question], questions: Sequence[Question], p: float | None = None, *, epsilon: float = 0
 ) -> float:
-    """What a block of several questions needs, at p or at ε."""
+    """Return the variance of a block of several questions, weighted, at p or at ε."""
     rows = cells(block)
-    p = kept(len(rows), epsilon) if p is None else p
+    p = keep_chance(len(rows), epsilon) if p is None else p
     needs = []
     for place, one in enumerate(block):
         found = symbols(one)
@@ -224,17 +224,17 @@ def weight_of(one: Question) -> float:
     return float(one.get("weight", 1))
 
 
-def by_sets(one: Question, questions: Sequence[Question], draw: int, p: float) -> float:
-    """What a multiple needs, if so many of its options are drawn."""
+def sets_need(one: Question, questions: Sequence[Question], draw: int, p: float) -> float:
+    """Return the variance of a multiple choice of which `draw` options are drawn."""
     scores, shares = next(score_sets(one, questions))
     selected = sum(f for a, f in zip(scores, shares, strict=True) if a)
-    options, sets = len(labels(one)) + skippable(one), 2**draw
+    options, sets = len(labels(one)) + is_skippable(one), 2**draw
     held = [float(i % 2) for i in range(sets)]
     return options / draw * response_variance(held, [2 / sets * (selected if a else 1 - selected) for a in held], p)
 
 
-def by_noise(one: Question, questions: Sequence[Question], levels: int, ratio: float) -> float:
-    """What a number needs under clamped two-sided geometric noise."""
+def noise_need(one: Question, questions: Sequence[Question], levels: int, ratio: float) -> float:
+    """Return the variance of a number under clamped two-sided geometric noise."""
     _, shares = next(score_sets(one, questions, levels))
     ends = ratio / (1 - ratio)
     mean = second = 0.0
@@ -248,28 +248,28 @@ def by_noise(one: Question, questions: Sequence[Question], levels: int, ratio: f
     return (second - mean**2) / (levels - 1) ** 2
 
 
-def alone(one: Question, questions: Sequence[Question], epsilon: float) -> float:
-    """What a question by itself needs, by its best mechanism, or by the one that its author chose."""
+def question_need(one: Question, questions: Sequence[Question], epsilon: float) -> float:
+    """Return the variance of a question alone, by its best mechanism, or by the one that its author chose."""
     if "design" in one:
         return response_variance([0, 1], [0.8, 0.2], 0.75)
     if "mechanism" in one:
         levels = min(int(one["max"]) + 1, 64)
-        return by_noise(one, questions, levels, math.exp(-epsilon / (levels - 1)))
+        return noise_need(one, questions, levels, math.exp(-epsilon / (levels - 1)))
     if one["type"] == "number" and "bins" not in one:
         grids = {n: next(score_sets(one, questions, n)) for n in range(2, min(8, int(one["max"]) + 1) + 1)}
-        return min(response_variance(*grid, kept(n + skippable(one), epsilon)) for n, grid in grids.items())
+        return min(response_variance(*grid, keep_chance(n + is_skippable(one), epsilon)) for n, grid in grids.items())
     k, best = size(one), size(one) / (math.exp(epsilon) + 1)
     weights = {1} | {w for w in (math.floor(best), math.ceil(best)) if 1 <= w < k}
     figures = [*score_sets(one, questions)]
-    ways = [max(response_variance(*one, kept(k, epsilon, w), w) for one in figures) for w in weights]
+    ways = [max(response_variance(*one, keep_chance(k, epsilon, w), w) for one in figures) for w in weights]
     if one["type"] == "multiple":
-        options = len(labels(one)) + skippable(one)
-        ways += [by_sets(one, questions, r, kept(2**r, epsilon)) for r in range(1, options + 1)]
+        options = len(labels(one)) + is_skippable(one)
+        ways += [sets_need(one, questions, r, keep_chance(2**r, epsilon)) for r in range(1, options + 1)]
     return min(ways)
 
 
-def fewest(said: dict[str, Any]) -> float:
-    """The respondents of the best design of all, by trying every partition of what may be merged."""
+def fewest_respondents(said: dict[str, Any]) -> float:
+    """Return the respondents of the best design of all, by trying every partition of what may be merged."""
     questions, total = said["questions"], float(said["epsilon"])
     by_id = {one["id"]: one for one in questions}
     groups = [[by_id[name] for name in group] for group in said.get("joint", [])]
@@ -285,13 +285,13 @@ def fewest(said: dict[str, Any]) -> float:
         if name not in known:
             epsilon = sum(float(one["epsilon"]) for one in block if "epsilon" in one) or total
             if len(block) == 1:
-                known[name] = weight_of(block[0]) * alone(block[0], questions, epsilon)
+                known[name] = weight_of(block[0]) * question_need(block[0], questions, epsilon)
             elif len(units) > 1 and (
                 len(block) > (6 if total > 4 else 4) or fewest_cells(block) > 64 or len(cells(block)) > 64
             ):
                 known[name] = math.inf
             else:
-                known[name] = together(block, questions, epsilon=epsilon)
+                known[name] = block_need(block, questions, epsilon=epsilon)
         return known[name]
 
     def best(left: list[list[Question]]) -> float:
@@ -310,13 +310,13 @@ def fewest(said: dict[str, Any]) -> float:
 
 
 def fewest_cells(block: Sequence[Question]) -> int:
-    """At least so many can occur: those of the questions that hang on no other of the block."""
+    """Return a lower bound for the cells: those of the questions that depend on no other of the block."""
     names = {one["id"] for one in block}
     return math.prod(size(one) for one in block if one.get("show_if", {}).get("question") not in names)
 
 
 def respondents(said: dict[str, Any], definition: dict[str, Any]) -> float:
-    """How many a published definition takes until every main figure of the file has its margin."""
+    """Return how many respondents a published definition needs until every main figure has its margin."""
     questions = said["questions"]
     by_id = {one["id"]: one for one in questions}
     whole = sum(field.get("chance", 1) for field in definition["fields"])
@@ -326,11 +326,11 @@ def respondents(said: dict[str, Any], definition: dict[str, Any]) -> float:
         one, p = block[0], int(form.get("keep", form.get("one", 0))) / 2**64
         if len(block) > 1:
             assert form["weight"] == 1 and form["size"] == len(cells(block)) and levels <= 2
-            need = together(block, questions, p)
+            need = block_need(block, questions, p)
         elif form["kind"] == "drawn":
-            need = weight_of(one) * by_sets(one, questions, form["draw"], p)
+            need = weight_of(one) * sets_need(one, questions, form["draw"], p)
         elif form["kind"] == "geometric":
-            need = weight_of(one) * by_noise(one, questions, levels, int(form["ratio"]) / 2**64)
+            need = weight_of(one) * noise_need(one, questions, levels, int(form["ratio"]) / 2**64)
         else:
             figures = score_sets(one, questions, levels)
             need = weight_of(one) * max(response_variance(*figure, p, form.get("weight", 1)) for figure in figures)

@@ -36,8 +36,8 @@ from survey_app.channels.design_variance import (
     k_ary_variance,
     uniform_draw_odds,
 )
-from survey_app.kinds.assumptions import Guess
 from survey_app.kinds.number import level_shares, spread_numbers
+from survey_app.kinds.planning_assumptions import Guess
 from survey_app.plan.question_plan import make_question
 from tests.authoring import author_surveys
 
@@ -157,8 +157,8 @@ def test_auto_is_as_good_as_the_best_of_all_partitions(monkeypatch: pytest.Monke
     kinds = Counter[str]()
     for _ in range(100):
         said = author_surveys.random_survey(chance, chance.randint(2, 8))
-        definition = json.loads(build(author_surveys.as_file(said), json_file=True).survey.source)
-        fewest = author_surveys.fewest(said)
+        definition = json.loads(build(author_surveys.encode_file(said), json_file=True).survey.source)
+        fewest = author_surveys.fewest_respondents(said)
         assert 1 - 1e-9 < author_surveys.respondents(said, definition) / fewest < 1.03, said
         kinds.update(one["type"] for one in said["questions"])
         kinds.update(
@@ -169,7 +169,7 @@ def test_auto_is_as_good_as_the_best_of_all_partitions(monkeypatch: pytest.Monke
         if path == "search":
             continue
         worse = dict(said, ask="one")
-        one = json.loads(build(author_surveys.as_file(worse), json_file=True).survey.source)
+        one = json.loads(build(author_surveys.encode_file(worse), json_file=True).survey.source)
         kinds.update(["told apart"] * (author_surveys.respondents(said, one) > 1.03 * fewest))
     everything = {
         "yes_no",
@@ -193,14 +193,14 @@ def test_the_respondents_of_a_design_are_those_of_its_definition() -> None:
     for _ in range(30):
         said = author_surveys.random_survey(chance, chance.randint(2, 12))
         for ask in ("auto", "one"):
-            built = build(author_surveys.as_file(dict(said, ask=ask)), json_file=True)
+            built = build(author_surveys.encode_file(dict(said, ask=ask)), json_file=True)
             taken = author_surveys.respondents(said, json.loads(built.survey.source))
             assert built.design.respondents == pytest.approx(taken, rel=0.01, abs=1)
 
 
 def test_a_long_survey_is_built_the_same_every_time() -> None:
     said = author_surveys.random_survey(random.Random(3), 40)  # noqa: S311
-    first, again = (build(author_surveys.as_file(said), json_file=True).survey.source for _ in range(2))
+    first, again = (build(author_surveys.encode_file(said), json_file=True).survey.source for _ in range(2))
     assert first == again
 
 
@@ -297,7 +297,7 @@ def test_a_question_by_itself_gets_the_best_mechanism_for_its_main_figure() -> N
         ):
             said = {"slug": "s", "title": "S", "epsilon": epsilon, "ask": "one", "questions": [one]}
             (block,) = build(json.dumps(said).encode(), json_file=True).design.blocks
-            best = author_surveys.RESPONDENTS * author_surveys.alone(one, [one], float(epsilon))
+            best = author_surveys.RESPONDENTS * author_surveys.question_need(one, [one], float(epsilon))
             assert block.need == pytest.approx(best, rel=1e-9)
 
 

@@ -19,8 +19,8 @@ from candor_client.definition import Survey
 from candor_client.mechanisms import Subset
 from survey_app.assure.simulation.trial import simulate_tally
 from survey_app.authoring import build
-from survey_app.plan.assumed_people import draw_people
 from survey_app.plan.forecast import forecast_survey
+from survey_app.plan.simulated_people import draw_people
 from survey_app.plan.target import Settings
 from survey_app.results.survey_document import Line, Results, results
 from survey_app.tally import Tally

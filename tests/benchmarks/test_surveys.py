@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import surveys
-from survey_app.plan.assumed_people import draw_people
+from survey_app.plan.simulated_people import draw_people
 
 
 @pytest.mark.parametrize(("attributes", "loss"), [(2, 1.490), (3, 1.817), (5, 2.261)])

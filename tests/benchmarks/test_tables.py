@@ -80,7 +80,7 @@ def test_projective_geometry_is_as_far_off_as_published() -> None:
     assert max(ratio(1000, epsilon) for epsilon in (0.1, 0.5, 1, 1.5, 2)) < 1.01
 
 
-def test_prime_powers_are_those_of_the_books() -> None:
+def test_prime_powers_are_those_of_textbooks() -> None:
     assert variance.prime_powers(32).tolist() == [2, 3, 4, 5, 7, 8, 9, 11, 13, 16, 17, 19, 23, 25, 27, 29, 31, 32]
 
 

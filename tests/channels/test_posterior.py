@@ -67,7 +67,7 @@ def test_every_throw_of_a_recipe_means_one_thing_and_they_make_the_published_cha
     assert abs(made.epsilon - mechanism.epsilon) < Decimal("1e-17")
 
 
-def test_the_classic_coin_reads_as_in_the_books() -> None:
+def test_the_classic_coin_reads_as_in_textbooks() -> None:
     made = find_recipe(make_classic_flip(F(3, 4), F(1, 4)))
     assert made is not None
     assert made.rules == [("truth", (((), 1, 1),)), ("yes", (((2,), 1, 1),)), ("no", (((2,), 2, 2),))]

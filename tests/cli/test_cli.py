@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from candor_client import randomize
 from survey_app.cli import main
-from survey_app.results.csv_table import escape_formula
+from survey_app.results.csv_columns import escape_formula
 from survey_app.store import Submission
 from survey_app.store.sqlite import SqliteStore
 

@@ -42,7 +42,7 @@ def test_simulate_says_which_condition_is_not_met_and_asks_nothing(
     assert "for good?" not in done.output
 
 
-def test_simulate_says_that_a_survey_is_full_and_before_that_how_many_had_room(
+def test_simulate_says_that_a_survey_is_full_and_before_that_how_many_it_took(
     run: Any, installation: Installation
 ) -> None:
     installation.publish(simple(), max_reports=30)

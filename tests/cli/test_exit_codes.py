@@ -20,7 +20,7 @@ from survey_app.store.sqlite import SqliteStore
 from tests.cli.test_cli import SURVEY
 from tests.test_commands import ROOT
 
-# Whoever starts the tests in the background has Ctrl-C ignored, and children inherit that.
+# Tests that are started in the background ignore Ctrl-C, and children inherit that.
 HEARD = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
 RUN = [sys.executable, "-c", f"{HEARD}; from survey_app.cli import main; main(prog_name='candor')"]
 COLOUR = re.compile(r"\x1b\[\d+m")

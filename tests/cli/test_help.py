@@ -12,10 +12,10 @@ from candor_client.version import __version__
 from survey_app.assure.doctor.environment_checks import VARIABLES
 from survey_app.cli import COMMANDS, main
 from survey_app.cli.device import PassThroughCommand
-from tests.commands_page import PAGE, examples, page, walk
+from tests.commands_page import PAGE, examples, list_commands, page
 from tests.test_commands import ROOT, resolve
 
-ALL = dict(walk())
+ALL = dict(list_commands())
 CALLED = [(path, line) for path, command in ALL.items() for line in examples(command)]
 WHOLE_STUDY = [  # what the examples do, in an order in which each can
     "candor example exam > exam.yaml", "candor user add ada", "candor user list", "candor token list ada", "candor survey build exam.yaml > exam.json",

@@ -1,4 +1,4 @@
-"""Sharing by command, for whoever runs the server."""
+"""Sharing by command, for the operator of the server."""
 
 from pathlib import Path
 from typing import Any

@@ -17,7 +17,7 @@ from survey_app.store import PublishedSurvey, State
 from survey_app.store.sqlite import SqliteStore
 from survey_app.tally import column_names
 from tests.fixtures import make, submission
-from tests.results.parquet.parquet_files import bits_of, mixed, parts, plain
+from tests.results.parquet.parquet_files import bits_of, count_bits, mixed_survey, write_part_files
 
 
 @pytest.fixture
@@ -72,10 +72,10 @@ def test_results_from_files_are_the_results_of_the_survey(
 
 
 def test_counts_are_told_to_a_person_and_to_a_spreadsheet(tmp_path: Path) -> None:
-    parsed = mixed()
+    parsed = mixed_survey()
     rows = bits_of(parsed, 1200)
-    folder = parts(parsed, rows, 500, tmp_path / "bits")
-    tally, pairs = plain(parsed, rows)
+    folder = write_part_files(parsed, rows, 500, tmp_path / "bits")
+    tally, pairs = count_bits(parsed, rows)
     head, first, *rest = said(tmp_path, "tally", folder).splitlines()
     assert head == f"1,200 reports to {parsed.slug}, {parsed.digest}"
     assert first.split() == ["bits", str(tally.counts[0]), f"{tally.counts[0] / 1200:.4f}"]
@@ -89,7 +89,7 @@ def test_counts_are_told_to_a_person_and_to_a_spreadsheet(tmp_path: Path) -> Non
 
 
 def test_of_no_reports_there_are_no_results_yet(tmp_path: Path) -> None:
-    folder = parts(mixed(), bits_of(mixed(), 0), 10, tmp_path / "bits")
+    folder = write_part_files(mixed_survey(), bits_of(mixed_survey(), 0), 10, tmp_path / "bits")
     assert said(tmp_path, "tally", folder).splitlines()[1].split() == ["bits", "0"]
     document = json.loads(said(tmp_path, "tally", folder, "--results", "--json"))
     assert document["reports"] == 0
@@ -105,7 +105,7 @@ def test_of_no_reports_there_are_no_results_yet(tmp_path: Path) -> None:
     ],
 )
 def test_refusals_of_the_tally_are_clear(tmp_path: Path, words: list[str], sentence: str) -> None:
-    folder = parts(mixed(), bits_of(mixed(), 10), 10, tmp_path / "bits")
+    folder = write_part_files(mixed_survey(), bits_of(mixed_survey(), 10), 10, tmp_path / "bits")
     done = candor(tmp_path, "tally", folder, *words)
     assert done.exit_code
     assert sentence in " ".join(done.output.split())
@@ -114,7 +114,7 @@ def test_refusals_of_the_tally_are_clear(tmp_path: Path, words: list[str], sente
 def test_without_the_extra_spark_is_told_how_to_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("pyspark", "pyspark.errors"):
         monkeypatch.setitem(sys.modules, name, None)
-    folder = parts(mixed(), bits_of(mixed(), 10), 10, tmp_path / "bits")
+    folder = write_part_files(mixed_survey(), bits_of(mixed_survey(), 10), 10, tmp_path / "bits")
     done = candor(tmp_path, "tally", folder, "--engine", "spark")
     assert done.output == "Error: --engine spark needs PySpark: pip install 'candor-survey[spark]'\n"
 

@@ -1,4 +1,4 @@
-"""A person at a terminal."""
+"""A person at a terminal, for tests of the client."""
 
 from collections.abc import Iterator
 
@@ -6,8 +6,8 @@ import pytest
 
 
 @pytest.fixture
-def typed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """Lines to be typed; what is left at the end was never asked for."""
+def typed_lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Yield a list of lines to type; each has to be asked for by the end."""
     lines: list[str] = []
 
     def read(prompt: str) -> str:

@@ -11,7 +11,7 @@ from candor_client import randomize
 from candor_client.answer import encode, index_of
 from candor_client.errors import AnswerError
 from tests.answers import EVERYTHING, GOOD
-from tests.definitions import define, field, number, subset, survey, worked
+from tests.definitions import define, field, number, subset, survey, worked_example
 
 
 def test_every_type_becomes_its_index() -> None:
@@ -74,7 +74,7 @@ def test_a_bad_answer_to_a_hidden_question_is_still_an_error() -> None:
 
 @pytest.mark.parametrize("answer", [12, "12", "12.0", "012", "+12", 12.0, Decimal(12), Decimal("12.00")])
 def test_numbers_go_through_decimal_text(answer: Any) -> None:
-    assert encode(survey(worked()), {"cheated": True, "help": None, "hours": answer})["hours"] == 12
+    assert encode(survey(worked_example()), {"cheated": True, "help": None, "hours": answer})["hours"] == 12
 
 
 @pytest.mark.parametrize(("answer", "index"), [(0.1, 1), (0.3, 3), ("0.7", 7), (1.1, 11), (-0.2, -2)])

@@ -32,7 +32,7 @@ from tests.definitions import (
     simple,
     subset,
     survey,
-    worked,
+    worked_example,
     yes_no,
 )
 from tests.definitions import choice as choice_question
@@ -45,7 +45,7 @@ from tests.invalid_definitions import (
     SPOILT,
     THRESHOLD_STRINGS,
     TOO_LARGE,
-    changed,
+    change_definition,
 )
 from tests.javascript import Node, Refusal
 
@@ -58,7 +58,7 @@ def refusal(definition: Any) -> DefinitionError:
 
 
 def test_the_worked_example_has_its_digest() -> None:
-    parsed = survey(worked())
+    parsed = survey(worked_example())
     assert parsed.digest == WORKED_DIGEST
     assert parsed.epsilon == Decimal("3.098612288669")
     assert [f.size for f in parsed.fields] == [2, 4, 2]
@@ -141,24 +141,24 @@ def test_work_is_counted_before_it_is_done() -> None:
 
 @pytest.mark.parametrize(("path", "value", "code", "fault"), FAULTS)
 def test_a_fault_is_refused_with_its_path(path: str, value: Any, code: str, fault: str) -> None:
-    error = refusal(changed(path, value))
+    error = refusal(change_definition(path, value))
     assert (error.code, error.path) == (code, fault)
 
 
 @pytest.mark.parametrize("text", [*THRESHOLD_STRINGS, 5, None, True, ["5"]])
 @pytest.mark.parametrize("key", ["one", "zero"])
 def test_a_threshold_is_a_plain_decimal_string(text: Any, key: str) -> None:
-    error = refusal(changed(f"fields.0.mechanism.{key}", text))
+    error = refusal(change_definition(f"fields.0.mechanism.{key}", text))
     assert (error.code, error.path) == ("bad_value", f"fields[0].mechanism.{key}")
 
 
 @pytest.mark.parametrize("text", ["0x10", "1_000", "١٢", "12", "1.0", ".5", "1.", "1e2", "-0", "1.5 ", "9" * 40 + ".5"])
 def test_other_decimals_have_one_spelling(text: str) -> None:
-    assert refusal(changed("questions.2.max", text)).path == "questions[2].max"
+    assert refusal(change_definition("questions.2.max", text)).path == "questions[2].max"
 
 
 def test_the_message_names_the_place() -> None:
-    error = refusal(changed("questions.1.options", ["one"]))
+    error = refusal(change_definition("questions.1.options", ["one"]))
     assert str(error) == "questions[1].options: at least two"
 
 
@@ -262,10 +262,10 @@ def test_both_clients_agree_with_the_rule_on_every_neighbour_of_a_joiner(node: N
     texts = ["".join(parts) for size in (1, 2, 3) for parts in itertools.product(corners, repeat=size)]
     rare = map(chr, [*range(0xA0, 0x3200), *range(0xFE00, 0x10100), *range(0xE0000, 0xE0100)])
     alone = [f"x{character}x" for character in rare if not FORBIDDEN.search(character)]
-    texts += [text for text in alone if reference.invisible(text)]
-    texts += ["".join(text for text in alone if not reference.invisible(text))]
+    texts += [text for text in alone if reference.has_invisible(text)]
+    texts += ["".join(text for text in alone if not reference.has_invisible(text))]
     for text in filter(str.strip, texts):
-        source = encode(changed("title", text))
+        source = encode(change_definition("title", text))
         codes: list[str | None] = [None, None]
         try:
             Survey.from_json(source)
@@ -275,12 +275,12 @@ def test_both_clients_agree_with_the_rule_on_every_neighbour_of_a_joiner(node: N
             node.ask("parse", source=source.hex())
         except Refusal as error:
             codes[1] = error.code
-        assert codes == [("bad_value" if reference.invisible(text) else None)] * 2, ascii(text)
+        assert codes == [("bad_value" if reference.has_invisible(text) else None)] * 2, ascii(text)
 
 
 @pytest.mark.parametrize("text", JOINED)
 def test_scripts_that_need_joiners_have_them(text: str) -> None:
-    assert survey(changed("title", text)).title == text
+    assert survey(change_definition("title", text)).title == text
 
 
 def test_a_server_still_reads_what_it_published_before() -> None:
@@ -288,7 +288,7 @@ def test_a_server_still_reads_what_it_published_before() -> None:
     passed = []
     for path, value, _, fault in FAULTS:
         try:
-            stored = Survey.from_stored(encode(changed(path, value)))
+            stored = Survey.from_stored(encode(change_definition(path, value)))
         except DefinitionError:
             continue
         assert [error.path for error in find_objections(stored)] == [fault]
@@ -311,7 +311,7 @@ json_values = st.recursive(
 @settings(max_examples=300)
 @given(st.data())
 def test_no_value_in_any_place_does_anything_but_parse_or_refuse(data: st.DataObject) -> None:
-    root = copy.deepcopy(worked())
+    root = copy.deepcopy(worked_example())
     places: list[tuple[Any, Any]] = []
 
     def walk(node: Any) -> None:

@@ -13,7 +13,7 @@ from candor_client import __main__ as program
 from candor_client.display import choose_language, translate_survey
 from candor_client.interview import format_farewell, interview
 from survey_app.authoring import build
-from tests.clock import hurried
+from tests.clock import make_fast_clock
 from tests.definitions import COIN, choice, define, encode, field, subset, yes_no
 from tests.scripted_server import Server
 
@@ -23,7 +23,7 @@ EVERYTHING = build(OF_THE_SERVER.replace(b"ask: auto\n", b"")).survey.source  # 
 
 
 def main(arguments: list[str]) -> int:
-    return program.main(arguments, clock=hurried())
+    return program.main(arguments, clock=make_fast_clock())
 
 
 def tape(source: bytes) -> Callable[[int], bytes]:
@@ -32,13 +32,13 @@ def tape(source: bytes) -> Callable[[int], bytes]:
 
 
 def test_sections_thanks_and_code_are_shown_in_the_language_of_the_terminal_or_the_one_that_is_asked_for(
-    server: Server, typed: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    server: Server, typed_lines: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.define(EVERYTHING)
     link = f"{server.origin}/s/exam"
     monkeypatch.delenv("LANGUAGE", raising=False)
     monkeypatch.setenv("LC_ALL", "de_AT.UTF-8")
-    typed += ["y", "no", "1", "2", "3", "7", "y", "y"]
+    typed_lines += ["y", "no", "1", "2", "3", "7", "y", "y"]
     assert main([link]) == 0
     said = capsys.readouterr().out
     order = [
@@ -71,12 +71,12 @@ def test_the_same_answers_and_bytes_make_the_same_report_in_every_language() -> 
 
 
 def test_mixed_options_stand_in_an_order_of_their_own_and_mean_what_they_say(
-    typed: list[str], capsys: pytest.CaptureFixture[str]
+    typed_lines: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     survey = Survey.from_json(encode(define([choice(shuffle=True)], [field(subset(3, 1), "help")])))
     orders = set()
     for source in (bytes(64), bytes(range(64)), bytes(range(200, 264 - 8)) * 2):
-        typed += ["1"]
+        typed_lines += ["1"]
         answer = interview(survey, None, random_bytes=tape(source))["help"]
         lines = re.findall(r"^  \d\. (.*)$", capsys.readouterr().out, re.MULTILINE)
         assert sorted(lines) == sorted(survey.questions[0].labels) and answer == lines[0]
@@ -85,13 +85,13 @@ def test_mixed_options_stand_in_an_order_of_their_own_and_mean_what_they_say(
 
 
 def test_a_heading_stands_once_above_the_first_question_that_is_asked_of_it(
-    typed: list[str], capsys: pytest.CaptureFixture[str]
+    typed_lines: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     hidden = yes_no("b", show_if={"question": "a", "is": ["yes"]})
     headings = [{"first": "a", "title": "One"}, {"first": "b", "title": "Two", "text": "First.\u2029Then."}]
     questions = [yes_no("a"), hidden, yes_no("c", text="C?"), yes_no("d")]
     fields = [field(COIN, "a"), field(subset(3, 1), "b"), field(COIN, "c"), field(COIN, "d")]
-    typed += ["no", "no", "no"]
+    typed_lines += ["no", "no", "no"]
     interview(Survey.from_json(encode(define(questions, fields, sections=headings, epsilon=9))), None)
     said = capsys.readouterr().out
     assert said.count("Two\n---\nFirst.\nThen.\n\nC?") == 1 and said.count("Two") == said.count("One") == 1

@@ -16,9 +16,9 @@ import pytest
 from candor_client import randomize
 from tests.definitions import choice as choice_question
 from tests.definitions import define, drawn, encode, field, geometric, multiple, number, scale, subset, survey, yes_no
-from tests.distribution import exact, rejects
+from tests.distribution import exact_distribution, rejects
 from tests.javascript import Node
-from tests.soak import part_of
+from tests.soak import soak_count
 
 pytestmark = pytest.mark.slow
 
@@ -99,7 +99,7 @@ def less_noise(threshold: int, kept: bool) -> int:
 @pytest.mark.parametrize("name", CASES)
 def test_the_client_has_the_distribution_it_publishes(sample: Sample, name: str) -> None:
     definition, answers = CASES[name]
-    assert not rejects(sample(definition, answers), exact(definition, answers))
+    assert not rejects(sample(definition, answers), exact_distribution(definition, answers))
 
 
 @pytest.mark.parametrize("change", [more_noise, less_noise])
@@ -108,12 +108,12 @@ def test_a_client_whose_noise_is_ten_percent_off_is_rejected(
     sample: Sample, name: str, change: Callable[[int, bool], int]
 ) -> None:
     definition, answers = CASES[name]
-    assert rejects(sample(altered(definition, change), answers), exact(definition, answers))
+    assert rejects(sample(altered(definition, change), answers), exact_distribution(definition, answers))
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("name", CASES)
 def test_a_million_reports_have_the_distribution_they_publish(name: str) -> None:
     definition, answers = CASES[name]
-    counts = sum((python_sample(definition, answers) for _ in range(part_of(34))), Counter[bytes]())
-    assert not rejects(counts, exact(definition, answers))
+    counts = sum((python_sample(definition, answers) for _ in range(soak_count(34))), Counter[bytes]())
+    assert not rejects(counts, exact_distribution(definition, answers))

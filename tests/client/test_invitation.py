@@ -24,16 +24,16 @@ from candor_client.errors import (
     Unreachable,
 )
 from tests.blind_signature_reference import KEYS
-from tests.clock import Simulated, hurried
-from tests.definitions import survey, worked
+from tests.clock import SimulatedClock, make_fast_clock
+from tests.definitions import survey, worked_example
 from tests.javascript import Node, Refusal
-from tests.make_vectors import by_invitation
+from tests.make_vectors import add_tickets
 from tests.reference_issuer import Issuer, problem, to_text
 from tests.scripted_server import Reply, Server
 
 SAID: dict[str, Any] = {"cheated": True, "help": None, "hours": 12}
 BEGINS = datetime(2026, 12, 10, tzinfo=UTC)
-PHASES = by_invitation(KEYS[0], worked(), **{"from": "2026-12-10T00:00Z"})
+PHASES = add_tickets(KEYS[0], worked_example(), **{"from": "2026-12-10T00:00Z"})
 
 
 @pytest.fixture
@@ -42,11 +42,11 @@ def issuer(server: Server) -> Issuer:
 
 
 def respond(url: str, answers: dict[str, Any] | None = None, **more: Any) -> Receipt:
-    return candor_client.respond(url, answers or SAID, **{"clock": hurried(), **more})
+    return candor_client.respond(url, answers or SAID, **{"clock": make_fast_clock(), **more})
 
 
 def take(url: str, **more: Any) -> Ticket:
-    return candor_client.take_ticket(url, **{"clock": hurried(), **more})
+    return candor_client.take_ticket(url, **{"clock": make_fast_clock(), **more})
 
 
 def the_entry(issuer: Issuer) -> Any:
@@ -68,7 +68,7 @@ def test_an_invitation_becomes_a_report_and_never_travels_with_it(issuer: Issuer
 
 def test_the_issuer_sees_nothing_of_the_ticket_that_is_spent(issuer: Issuer) -> None:
     respond(issuer.invite("code"))
-    (_, asked), (report,) = issuer.asked[0], issuer.server.bodies
+    (_, asked), (report,) = issuer.requests[0], issuer.server.bodies
     ticket = json.loads(report)["ticket"]
     assert list(json.loads(asked)) == ["survey", "blinded"]
     assert ticket["prefix"] not in asked.decode()
@@ -80,23 +80,23 @@ def test_without_an_invitation_there_is_nothing_to_answer_with(issuer: Issuer) -
         respond(issuer.link)
     with pytest.raises(TicketNeeded):
         take(issuer.link)
-    assert not issuer.asked and not issuer.server.bodies
+    assert not issuer.requests and not issuer.server.bodies
 
 
 def test_a_ticket_is_taken_once_and_waits(issuer: Issuer) -> None:
     link = issuer.invite("code")
     ticket = take(link)
     assert take(link) == take(issuer.link) == ticket
-    assert len(issuer.asked) == 1
+    assert len(issuer.requests) == 1
     assert the_entry(issuer).state == "ticket"
     assert Ledger().read().total() == 0
     respond(issuer.link)  # without the code, on the device that holds the ticket
-    assert len(issuer.asked) == 1
+    assert len(issuer.requests) == 1
     assert list(issuer.reports) == [candor_client.ticket.ticket_id(ticket.prefix)]
 
 
 def test_a_survey_without_tickets_gives_none(server: Server) -> None:
-    plain = Issuer(server, worked())
+    plain = Issuer(server, worked_example())
     with pytest.raises(TicketNeeded, match="takes none"):
         take(plain.invite("code"))
 
@@ -118,7 +118,7 @@ def test_the_limits_are_asked_before_a_ticket_is_taken(issuer: Issuer) -> None:
             take(issuer.invite("code"), **limits)
         with pytest.raises(LimitExceeded):
             respond(issuer.invite("code"), **limits)
-    assert not issuer.asked
+    assert not issuer.requests
     assert not Ledger().path.exists()
 
 
@@ -140,7 +140,7 @@ def test_the_same_request_is_repeated_until_it_is_signed(issuer: Issuer) -> None
     assert the_entry(issuer).state == "taking"
     issuer.server.tickets = good
     respond(link)
-    assert len({body for _, body in issuer.asked}) == 1
+    assert len({body for _, body in issuer.requests}) == 1
     assert len(issuer.reports) == 1
 
 
@@ -158,7 +158,7 @@ def test_a_bad_signature_is_not_kept_and_the_same_request_is_made_again(issuer: 
     assert the_entry(issuer).state == "taking"
     issuer.server.tickets = good
     assert respond(issuer.link).status == "stored"
-    assert len({body for _, body in issuer.asked}) == 1
+    assert len({body for _, body in issuer.requests}) == 1
 
 
 class Killed(BaseException):
@@ -219,13 +219,13 @@ def test_killed_at_any_point_nobody_loses_the_vote_and_nobody_gets_two(
             assert ledger.read().total() == receipt.epsilon
             respond(link, ledger=ledger)
             assert len(issuer.reports) == len(before) + 1, fatal
-    assert len(issuer.taken) == len(issuer.reports) == 1 + 2 * points
+    assert len(issuer.message_hashes) == len(issuer.reports) == 1 + 2 * points
 
 
 def test_that_test_would_notice_a_client_that_forgets_what_it_asked_for(
     issuer: Issuer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Without the note before the request, whoever is killed while the reply is on its way has lost the vote."""
+    """Without the note before the request, a client that is killed while the reply is on its way has lost the vote."""
     ledger = Ledger(tmp_path / "ledger.json")
     with monkeypatch.context() as patch:
         patch.setattr(Ledger, "_write", lambda *_: None)
@@ -233,7 +233,7 @@ def test_that_test_would_notice_a_client_that_forgets_what_it_asked_for(
         danger.arm(6)  # the definition is 1 and 2, the note 3 and 4, the exchange with the issuer 5 and 6
         with pytest.raises(Killed):
             respond(issuer.invite("code"), ledger=ledger)
-    assert issuer.taken
+    assert issuer.message_hashes
     with pytest.raises(ServerRefusal) as refusal:
         respond(issuer.invite("code"), ledger=ledger)
     assert refusal.value.code == "already_issued"
@@ -252,7 +252,7 @@ def test_two_programs_that_take_it_at_once_get_one_ticket(issuer: Issuer) -> Non
     issuer.server.tickets = meanwhile
     ticket = take(link)
     assert others == [ticket]
-    assert len({body for _, body in issuer.asked}) == 1
+    assert len({body for _, body in issuer.requests}) == 1
 
 
 # other codes, other devices
@@ -265,11 +265,11 @@ def test_another_invitation_takes_the_place_of_one_that_was_refused(issuer: Issu
     with pytest.raises(ServerRefusal):
         respond(f"{issuer.link}#code=mistyped")
     issuer.server.tickets = issuer.sign
-    issuer.taken["mistyped"] = "by somebody else"
+    issuer.message_hashes["mistyped"] = "by somebody else"
     if code == "already_issued":
         issuer.codes.add("mistyped")
     assert respond(issuer.invite("right")).status == "stored"
-    assert [asked for asked, _ in issuer.asked] == ["mistyped", "right"]
+    assert [asked for asked, _ in issuer.requests] == ["mistyped", "right"]
 
 
 def test_a_pending_invitation_comes_first(issuer: Issuer) -> None:
@@ -282,7 +282,7 @@ def test_a_pending_invitation_comes_first(issuer: Issuer) -> None:
         take(two)
     issuer.server.tickets = issuer.sign
     take(two)
-    assert set(issuer.taken) == {"one"}
+    assert set(issuer.message_hashes) == {"one"}
 
 
 def test_a_ticket_travels_to_another_device_as_a_link(issuer: Issuer, tmp_path: Path) -> None:
@@ -293,7 +293,7 @@ def test_a_ticket_travels_to_another_device_as_a_link(issuer: Issuer, tmp_path: 
     assert "code" not in carried
     assert (Address.parse(carried).ticket, Address.parse(carried).pin) == (ticket, issuer.digest)
     assert respond(carried, ledger=there).status == "stored"
-    assert len(issuer.asked) == 1
+    assert len(issuer.requests) == 1
     with pytest.raises(ServerRefusal) as refusal:
         for _ in range(40):  # until the noise differs; equal bits are the same report, each time with chance below 0.3
             respond(link, ledger=here)
@@ -339,7 +339,7 @@ def phases(server: Server) -> Issuer:
 
 
 def at(moment: datetime) -> Clock:
-    return Simulated(moment).clock
+    return SimulatedClock(moment).clock
 
 
 def test_in_the_first_phase_the_ticket_is_taken_and_nobody_answers(phases: Issuer) -> None:
@@ -347,10 +347,10 @@ def test_in_the_first_phase_the_ticket_is_taken_and_nobody_answers(phases: Issue
     with pytest.raises(TooEarly, match="from 2026-12-10 00:00 UTC on") as early:
         respond(phases.invite("code"), clock=before)
     assert early.value.moment == BEGINS
-    assert (len(phases.asked), len(phases.server.bodies)) == (1, 0)
+    assert (len(phases.requests), len(phases.server.bodies)) == (1, 0)
     assert the_entry(phases).state == "ticket"
     assert respond(phases.link, clock=after).status == "stored"
-    assert len(phases.asked) == 1
+    assert len(phases.requests) == 1
 
 
 def test_in_the_second_phase_no_ticket_is_taken(phases: Issuer) -> None:
@@ -360,7 +360,7 @@ def test_in_the_second_phase_no_ticket_is_taken(phases: Issuer) -> None:
         with pytest.raises(TooLate, match="until 2026-12-10 00:00 UTC") as late:
             respond(link, clock=after)
         assert late.value.moment == BEGINS
-        assert not phases.asked
+        assert not phases.requests
         with pytest.raises(TooLate):
             take(link, clock=after)
     phases.server.tickets = lambda *_: (503, {}, b"")
@@ -369,13 +369,13 @@ def test_in_the_second_phase_no_ticket_is_taken(phases: Issuer) -> None:
     phases.server.tickets = phases.sign
     with pytest.raises(TooLate):
         take(link, clock=after)
-    assert not phases.asked
+    assert not phases.requests
 
 
 def test_a_ticket_that_could_not_be_kept_is_not_taken_too_early(phases: Issuer) -> None:
     with pytest.raises(TooEarly):
         respond(phases.invite("code"), ledger=None, clock=at(BEGINS - timedelta(days=1)))
-    assert not phases.asked
+    assert not phases.requests
 
 
 # a second party
@@ -385,7 +385,7 @@ def test_a_ticket_that_could_not_be_kept_is_not_taken_too_early(phases: Issuer) 
 def office(server: Server) -> Iterator[tuple[Issuer, Issuer]]:
     """The collector, and somewhere else the one who signs."""
     other = Server()
-    definition = by_invitation(KEYS[0], worked(), issuer=other.origin)
+    definition = add_tickets(KEYS[0], worked_example(), issuer=other.origin)
     collector, signer = Issuer(server, definition), Issuer(other, definition)
     yield collector, signer
     other.close()
@@ -395,7 +395,7 @@ def test_with_a_second_issuer_the_collector_never_sees_an_invitation(office: tup
     collector, signer = office
     signer.invite("secret-code")
     assert respond(f"{collector.link}#code=secret-code").status == "stored"
-    assert len(signer.asked) == 1 and not collector.asked
+    assert len(signer.requests) == 1 and not collector.requests
     assert "secret-code" not in f"{collector.server.requests}{collector.server.bodies}"
     assert [path for _, path, _ in signer.server.requests] == ["/api/surveys/exam/tickets"]
     assert not signer.reports
@@ -411,7 +411,7 @@ def test_an_invitation_never_follows_a_redirect(office: tuple[Issuer, Issuer], s
     )
     with pytest.raises(BadAddress, match="redirects elsewhere"):
         respond(f"{collector.link}#code=secret-code")
-    assert not collector.asked
+    assert not collector.requests
 
 
 @pytest.mark.parametrize(
@@ -427,7 +427,7 @@ def test_an_invitation_never_follows_a_redirect(office: tuple[Issuer, Issuer], s
     ],
 )
 def test_where_tickets_are_taken(link: str, issuer: str, place: str | None, node: Node) -> None:
-    definition = by_invitation(KEYS[0], worked(), **({"issuer": issuer} if issuer else {}))
+    definition = add_tickets(KEYS[0], worked_example(), **({"issuer": issuer} if issuer else {}))
     if place:
         assert Address.parse(link).issuer(survey(definition)) == place
         assert node.ask("issuer", url=link, issuer=issuer) == place

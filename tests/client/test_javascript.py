@@ -25,11 +25,11 @@ from tests.definitions import (
     number,
     simple,
     survey,
-    worked,
+    worked_example,
 )
 from tests.javascript import JavaScript, Node, Refusal
 from tests.reference import ByteDraw
-from tests.replay import OUTSIDE, REPORTS, seeded
+from tests.replay import OUTSIDE, REPORTS, make_seeded_bytes
 from tests.scripted_server import Server
 
 SAID: dict[str, Any] = {"cheated": True, "help": None, "hours": 12}
@@ -79,7 +79,9 @@ def check_outside(javascript: JavaScript) -> None:
     cases = [(vector, case) for vector in OUTSIDE for case in vector["cases"]]
     assert len(cases) == 240
     for vector, case in cases:
-        made = replayed(javascript, vector["definition"], case["answers"], seeded(case["seed"], case["bytes"] + 8))
+        made = replayed(
+            javascript, vector["definition"], case["answers"], make_seeded_bytes(case["seed"], case["bytes"] + 8)
+        )
         assert made == (case["bits"], case["id"], case["bytes"]), case["seed"]
 
 
@@ -100,8 +102,8 @@ def test_both_spend_the_same_and_refuse_the_same_with_the_same_code(node: Node) 
     for _ in range(CASES):
         seed = secrets.randbits(64)
         random = Random(seed)  # noqa: S311
-        whole = mutants.dressed(random)
-        for definition in (whole, *(mutants.spoilt(random, whole) for _ in range(4))):
+        whole = mutants.make_definition(random)
+        for definition in (whole, *(mutants.spoil(random, whole) for _ in range(4))):
             source = encode(definition)
             try:
                 loss = float(verify(Survey.from_json(source)))
@@ -199,8 +201,8 @@ def test_bad_answers_are_refused_by_both(node: Node, name: str, bad: Any) -> Non
 @pytest.mark.parametrize("hours", [12, "12", "12.0", "012", "+12", "12.000"])
 def test_numbers_go_through_decimal_text(node: Node, hours: Any) -> None:
     tape = bytes(range(200)).hex()
-    expected = reference.report(worked(), SAID | {"hours": 12}, bytes.fromhex(tape))
-    made = node.ask("randomize", source=encode(worked()).hex(), answers=SAID | {"hours": hours}, tape=tape)
+    expected = reference.report(worked_example(), SAID | {"hours": 12}, bytes.fromhex(tape))
+    made = node.ask("randomize", source=encode(worked_example()).hex(), answers=SAID | {"hours": hours}, tape=tape)
     assert made["bits"] == reference.pack(expected[0]).hex()
 
 
@@ -301,7 +303,7 @@ def test_claims_and_limits(node: Node) -> None:
 
 @pytest.fixture
 def link(server: Server) -> str:
-    server.define(encode(worked()))
+    server.define(encode(worked_example()))
     return f"{server.origin}/s/exam"
 
 
@@ -377,9 +379,9 @@ def test_a_link_may_pin_its_definition(node: Node, server: Server, link: str) ->
     for unclear in ("sha256=", f"SHA256={WORKED_DIGEST}", WORKED_DIGEST, f"sha256%3D{WORKED_DIGEST}"):
         assert code_of(node, "fetch", url=f"{link}#{unclear}") == "bad_address"
     assert code_of(node, "fetch", url=f"{link}#sha256=abc") == "wrong_definition"
-    server.define(encode(worked() | {"title": "Exam honesty!"}))
+    server.define(encode(worked_example() | {"title": "Exam honesty!"}))
     assert code_of(node, "respond", url=f"{link}#sha256={WORKED_DIGEST}", answers=SAID) == "wrong_definition"
-    server.define(encode(worked() | {"slug": "other"}))
+    server.define(encode(worked_example() | {"slug": "other"}))
     assert code_of(node, "fetch", url=link) == "wrong_definition"
     assert not server.bodies
 
@@ -387,7 +389,7 @@ def test_a_link_may_pin_its_definition(node: Node, server: Server, link: str) ->
 def test_bad_input_sends_nothing(node: Node, server: Server, link: str) -> None:
     assert code_of(node, "respond", url=link, answers={}, name="x") == "bad_answer"
     assert code_of(node, "respond", url=link, answers=SAID, name="x", options={"limit": 3}) == "above_limit"
-    server.define(encode(worked() | {"epsilon": 3}))
+    server.define(encode(worked_example() | {"epsilon": 3}))
     assert code_of(node, "respond", url=link, answers=SAID, name="x") == "above_claim"
     server.define(b"<html>")
     assert code_of(node, "respond", url=link, answers=SAID, name="x") == "not_canonical"

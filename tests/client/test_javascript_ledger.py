@@ -13,7 +13,7 @@ from candor_client.mechanisms import round_up
 from candor_client.spending import Entry, Spending
 from candor_client.verify import verify
 from tests.answers import SMALL
-from tests.definitions import WORKED_DIGEST, define, encode, field, simple, subset, worked, yes_no
+from tests.definitions import WORKED_DIGEST, define, encode, field, simple, subset, worked_example, yes_no
 from tests.distribution import FALSE_ALARM
 from tests.javascript import Chromium, Files, JavaScript, Node, Refusal
 from tests.scripted_server import Server
@@ -42,7 +42,7 @@ def name() -> str:
 
 @pytest.fixture
 def link(server: Server) -> str:
-    server.define(encode(worked()))
+    server.define(encode(worked_example()))
     return f"{server.origin}/s/exam"
 
 
@@ -75,8 +75,8 @@ def test_two_versions_share_no_more_bits_than_two_people_do(node: Node) -> None:
 
 
 def test_one_report_a_definition(node: Node, name: str) -> None:
-    first = node.ask("make", name=name, source=source(worked()), answers=SAID)
-    again = node.ask("make", name=name, source=source(worked()), answers=SAID | {"cheated": False})
+    first = node.ask("make", name=name, source=source(worked_example()), answers=SAID)
+    again = node.ask("make", name=name, source=source(worked_example()), answers=SAID | {"cheated": False})
     assert (first["made"], again["made"]) == (True, False)
     assert first["entry"] == again["entry"]
     assert json.loads(node.ask("stored", name=name))["ledger"]["entries"] == {WORKED_DIGEST: first["entry"]}
@@ -89,7 +89,7 @@ def test_a_storage_that_others_read_holds_charges_alone_and_a_report_that_was_lo
     tab, other = f"{name} tab", f"{name} other"
     for page in (tab, other):
         node.ask("storage", name=page, shared=name)
-    said = {"source": source(worked()), "answers": SAID}
+    said = {"source": source(worked_example()), "answers": SAID}
     assert node.ask("make", name=other, source=source(simple()), answers={"cheated": True})["made"]
     made = node.ask("make", name=tab, **said)
     assert made["made"] and made["entry"]["bits"]
@@ -109,7 +109,7 @@ def test_what_another_page_forgets_is_forgotten_here(node: Node, name: str) -> N
     tab, other = f"{name} tab", f"{name} other"
     for page in (tab, other):
         node.ask("storage", name=page, shared=name)
-    said = {"source": source(worked()), "answers": SAID}
+    said = {"source": source(worked_example()), "answers": SAID}
     first = node.ask("make", name=tab, **said)["entry"]
     node.ask("forget", name=other)
     assert node.ask("entries", name=tab) == {}
@@ -117,7 +117,7 @@ def test_what_another_page_forgets_is_forgotten_here(node: Node, name: str) -> N
 
 
 def test_a_report_belongs_to_one_server(node: Node, name: str) -> None:
-    definition = source(worked())
+    definition = source(worked_example())
     node.ask("make", name=name, source=definition, answers=SAID)
     elsewhere = {"name": name, "source": definition, "answers": SAID, "server": "https://elsewhere.org"}
     assert code_of(node, "make", **elsewhere) == "other_server"
@@ -145,7 +145,7 @@ def test_answers_that_do_not_fit_do_not_have_the_field_drawn_again(node: Node, n
 
 def test_both_ledgers_charge_the_same(node: Node, name: str) -> None:
     """To the last of twelve decimals, but for a float that lies too near to one: then one unit more, never less."""
-    for definition in (worked(), simple(), *SMALL.values()):
+    for definition in (worked_example(), simple(), *SMALL.values()):
         exact = round_up(verify(Survey.from_json(encode(definition))))
         answers = {question["id"]: None for question in definition["questions"]} | _any_answer(definition)
         options = {"limit": None, "serverLimit": None}
@@ -184,13 +184,13 @@ def test_sums_are_those_of_python(node: Node, name: str, study: str) -> None:
     for i, (slug, of, server) in enumerate(PLACES):
         entry = {"slug": slug, "study": of, "server": server, "epsilon": f"0.{i + 1:012}", "day": "2026-12-01"}
         entries[f"{i:064x}"] = entry | {"stored": True}
-    book = Spending({digest: Entry.from_json(entry) for digest, entry in entries.items()})
+    spending = Spending({digest: Entry.from_json(entry) for digest, entry in entries.items()})
     node.ask("storage", name=name, content={NAME: _sealed(entries)})
     group = {"slug": "exam-north", "study": "exam", "group": "North"} if study else {"slug": "exam"}
     definition = simple() | group
     survey = Survey.from_json(encode(definition))
     spent = node.ask("spent", name=name, source=source(definition), server=f"{HOME}:1")
-    assert spent == [f"{book.spent_on_survey(survey, HOME):f}", f"{book.spent_on_server(HOME):f}"]
+    assert spent == [f"{spending.spent_on_survey(survey, HOME):f}", f"{spending.spent_on_server(HOME):f}"]
     assert len(set(spent)) == 2
 
 
@@ -301,10 +301,10 @@ def test_without_storage_it_says_so(node: Node) -> None:
 # several people, several tabs
 
 
-def test_people_who_share_a_browser_have_books_of_their_own(chromium: Chromium) -> None:
+def test_people_who_share_a_browser_have_profiles_of_their_own(chromium: Chromium) -> None:
     definition = source(simple())
-    for book, name in ((1, "first"), (2, "second"), (11, "eleventh")):
-        assert chromium.ask("storage", name=name, book=book) is True
+    for number, name in ((1, "first"), (2, "second"), (11, "eleventh")):
+        assert chromium.ask("storage", name=name, book=number) is True
         assert chromium.ask("make", name=name, source=definition, answers={"cheated": True})["made"]
     assert chromium.ask("books", name="second") == [1, 2, 11]
     chromium.ask("forget", name="second")

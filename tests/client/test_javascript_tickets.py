@@ -9,10 +9,10 @@ import pytest
 
 import candor_client
 from tests import blind_signature_reference
-from tests.clock import hurried
-from tests.definitions import encode, simple, worked
+from tests.clock import make_fast_clock
+from tests.definitions import encode, simple, worked_example
 from tests.javascript import JavaScript, Node, Refusal
-from tests.make_vectors import by_invitation
+from tests.make_vectors import add_tickets
 from tests.reference_issuer import Issuer, problem, to_text
 from tests.replay import RFC9474, TICKETS
 from tests.scripted_server import Server
@@ -101,7 +101,7 @@ def test_what_is_no_signature_is_refused(node: Node) -> None:
 
 
 def test_a_key_with_a_small_factor_is_refused_before_anything_is_sent(node: Node) -> None:
-    """Among messages that share it with the key, whoever made the key would recognise them."""
+    """Among messages that share it with the key, the maker of the key would recognise them."""
     message, salt, r = secrets.token_bytes(64), secrets.token_bytes(48), f"{secrets.randbits(3000) | 1:x}"
     encoded = int.from_bytes(blind_signature_reference.emsa_pss_encode(message, salt, 3071), "big")
     while encoded % 3:
@@ -140,7 +140,7 @@ def test_an_invitation_buys_a_ticket_and_never_meets_the_report(node: Node, issu
     assert not any(text in stored for text in (*prefix_and_signature.values(), "abc-DEF"))
     again = node.ask("respond", url=link, answers=SAID, name=name)
     assert (again["status"], again["bits"]) == ("already_stored", None)
-    assert len(issuer.asked) == 1
+    assert len(issuer.requests) == 1
 
 
 def lost(reply: Callable[..., Any]) -> Callable[..., Any]:
@@ -162,8 +162,8 @@ def test_a_lost_reply_costs_nobody_the_ticket(node: Node, issuer: Issuer, name: 
     assert set(entry) >= {"code", "prefix", "salt", "r"}
     issuer.server.tickets = issuer.sign
     ticket = node.ask("take", url=issuer.link, name=name)  # also without the code in the link
-    assert len({body for _, body in issuer.asked}) == 1
-    assert {code for code, _ in issuer.asked} == {"code"}
+    assert len({body for _, body in issuer.requests}) == 1
+    assert {code for code, _ in issuer.requests} == {"code"}
     (entry,) = node.ask("entries", name=name).values()
     assert not {"code", "salt", "r"} & set(entry)
     assert node.ask("take", url=link, name=name) == ticket
@@ -195,11 +195,11 @@ def test_a_bad_signature_is_asked_for_again_with_the_same_bytes(node: Node, issu
         assert code_of(node, "take", url=link, name=name, options={"attempts": 1}) == "unreachable"
     issuer.server.tickets = good
     assert node.ask("take", url=link, name=name)
-    assert len({body for _, body in issuer.asked}) == 1
+    assert len({body for _, body in issuer.requests}) == 1
 
 
 @pytest.mark.parametrize("useless", ["not_invited", "already_issued"])
-def test_a_pending_invitation_comes_first_and_makes_room_when_it_is_useless(
+def test_a_pending_invitation_comes_first_and_yields_when_it_is_useless(
     node: Node, issuer: Issuer, name: str, useless: str
 ) -> None:
     first, second = issuer.invite("first"), issuer.invite("second")
@@ -209,7 +209,7 @@ def test_a_pending_invitation_comes_first_and_makes_room_when_it_is_useless(
     issuer.server.tickets = lambda code, body: problem(status, useless) if code == "first" else issuer.sign(code, body)
     assert code_of(node, "take", url=first, name=name) == useless  # and keeps it: there is no other
     assert node.ask("take", url=second, name=name)
-    assert list(issuer.taken) == ["second"]
+    assert list(issuer.message_hashes) == ["second"]
 
 
 def test_a_pending_invitation_that_is_good_is_used_before_another(node: Node, issuer: Issuer, name: str) -> None:
@@ -218,14 +218,14 @@ def test_a_pending_invitation_that_is_good_is_used_before_another(node: Node, is
     assert code_of(node, "take", url=first, name=name) == "unreachable"
     issuer.server.tickets = issuer.sign
     node.ask("take", url=second, name=name)
-    assert list(issuer.taken) == ["first"]
+    assert list(issuer.message_hashes) == ["first"]
 
 
 def test_without_code_and_ticket_nothing_is_sent(node: Node, issuer: Issuer, name: str) -> None:
     assert code_of(node, "take", url=issuer.link, name=name) == "ticket_needed"
     assert code_of(node, "respond", url=issuer.link, answers=SAID, name=name) == "ticket_needed"
     assert code_of(node, "respond", url=f"{issuer.link}#code=%0a", answers=SAID, name=name) == "bad_address"
-    assert not issuer.asked
+    assert not issuer.requests
     assert not issuer.server.bodies
 
 
@@ -233,11 +233,11 @@ def test_limits_are_checked_before_a_ticket_is_taken(node: Node, issuer: Issuer,
     link = issuer.invite("code")
     assert code_of(node, "take", url=link, name=name, options={"limit": 3}) == "above_limit"
     assert code_of(node, "take", url=link, name=name, options={"serverLimit": 3}) == "above_server_limit"
-    assert not issuer.asked
+    assert not issuer.requests
 
 
 def test_a_survey_without_tickets_sells_none(node: Node, server: Server, name: str) -> None:
-    server.define(encode(worked()))
+    server.define(encode(worked_example()))
     with pytest.raises(Refusal, match="RangeError"):
         node.ask("take", url=f"{server.origin}/s/exam#code=abc", name=name)
 
@@ -248,7 +248,7 @@ def test_a_survey_without_tickets_sells_none(node: Node, server: Server, name: s
 def test_a_ticket_goes_to_another_device_by_its_link(node: Node, issuer: Issuer, name: str) -> None:
     taken = node.ask("take", url=issuer.invite("code"), name=name)
     assert node.ask("respond", url=taken["link"], answers=SAID, name=f"{name} elsewhere")["status"] == "stored"
-    assert len(issuer.asked) == 1
+    assert len(issuer.requests) == 1
     other = issuer.invite("other")
     assert node.ask("take", url=taken["link"], name=f"{name} elsewhere again")["prefix"] == taken["prefix"]
     for broken in (
@@ -259,7 +259,9 @@ def test_a_ticket_goes_to_another_device_by_its_link(node: Node, issuer: Issuer,
     ):
         assert code_of(node, "take", url=broken, name=f"{name} broken") == "bad_ticket"
     stranger = Issuer(
-        issuer.server, by_invitation(blind_signature_reference.KEYS[1], worked()), key=blind_signature_reference.KEYS[1]
+        issuer.server,
+        add_tickets(blind_signature_reference.KEYS[1], worked_example()),
+        key=blind_signature_reference.KEYS[1],
     )
     assert stranger.link == issuer.link
     assert code_of(node, "take", url=taken["link"], name=f"{name} stranger") == "bad_ticket"
@@ -270,15 +272,15 @@ def test_a_ticket_that_another_report_came_with_ends_the_report_and_keeps_the_ch
     node: Node, issuer: Issuer, name: str
 ) -> None:
     link = node.ask("take", url=issuer.invite("code"), name=name)["link"]
-    assert candor_client.respond(link, SAID, ledger=None, clock=hurried()).status == "stored"
+    assert candor_client.respond(link, SAID, ledger=None, clock=make_fast_clock()).status == "stored"
     for attempt in range(40):  # until the noise differs; equal bits are the same report
-        book = f"{name} {attempt}"
+        profile = f"{name} {attempt}"
         try:
-            node.ask("respond", url=link, answers=SAID, name=book)
+            node.ask("respond", url=link, answers=SAID, name=profile)
         except Refusal as refusal:
             assert refusal.code == "id_taken"
             break
-    (entry,) = node.ask("entries", name=book).values()
+    (entry,) = node.ask("entries", name=profile).values()
     assert set(entry) == {"slug", "study", "server", "epsilon", "day", "stored"}
     assert float(entry["epsilon"]) > 0
     assert len(issuer.reports) == 1
@@ -286,7 +288,7 @@ def test_a_ticket_that_another_report_came_with_ends_the_report_and_keeps_the_ch
 
 def test_a_ticket_taken_by_one_client_is_spent_by_the_other(node: Node, issuer: Issuer, name: str) -> None:
     taken = node.ask("take", url=issuer.invite("js"), name=name)
-    python = candor_client.respond(taken["link"], SAID, ledger=None, clock=hurried())
+    python = candor_client.respond(taken["link"], SAID, ledger=None, clock=make_fast_clock())
     assert python.status == "stored"
     ticket = candor_client.take_ticket(issuer.invite("python"))
     link = f"{issuer.link}#ticket={to_text(ticket.prefix)}.{to_text(ticket.signature)}"
@@ -307,36 +309,36 @@ def test_a_link_says_each_thing_once(node: Node) -> None:
 
 
 def test_in_phases_the_ticket_is_taken_first_and_the_answer_sent_later(node: Node, server: Server, name: str) -> None:
-    issuer = Issuer(server, by_invitation(blind_signature_reference.KEYS[0], worked(), **{"from": FROM}))
+    issuer = Issuer(server, add_tickets(blind_signature_reference.KEYS[0], worked_example(), **{"from": FROM}))
     link = issuer.invite("code")
     with pytest.raises(Refusal, match=FROM) as refusal:
         node.ask("respond", url=link, answers=SAID, name=name, options={"now": BEFORE})
     assert refusal.value.code == "too_early"
-    assert len(issuer.taken) == 1
+    assert len(issuer.message_hashes) == 1
     assert not server.bodies
     receipt = node.ask("respond", url=issuer.link, answers=SAID, name=name, options={"now": AFTER})
     assert receipt["status"] == "stored"
     late = issuer.invite("late")
     assert code_of(node, "take", url=late, name=f"{name} late", options={"now": AFTER}) == "too_late"
-    assert list(issuer.taken) == ["code"]
+    assert list(issuer.message_hashes) == ["code"]
 
 
 def test_a_ticket_that_cannot_be_kept_is_not_taken_early(node: Node, server: Server) -> None:
-    issuer = Issuer(server, by_invitation(blind_signature_reference.KEYS[0], worked(), **{"from": FROM}))
+    issuer = Issuer(server, add_tickets(blind_signature_reference.KEYS[0], worked_example(), **{"from": FROM}))
     assert code_of(node, "respond", url=issuer.invite("code"), answers=SAID, options={"now": BEFORE}) == "too_early"
-    assert not issuer.taken
+    assert not issuer.message_hashes
 
 
 def test_another_issuer_sees_the_invitation_and_the_collector_never(node: Node, server: Server, name: str) -> None:
     second = Server()
     try:
-        definition = by_invitation(blind_signature_reference.KEYS[0], worked(), issuer=second.origin)
+        definition = add_tickets(blind_signature_reference.KEYS[0], worked_example(), issuer=second.origin)
         council, collector = Issuer(second, definition), Issuer(server, definition)
         council.invite("code")
         receipt = node.ask("respond", url=f"{collector.link}#code=code", answers=SAID, name=name)
         assert receipt["status"] == "stored"
-        assert len(council.asked) == 1
-        assert not collector.asked
+        assert len(council.requests) == 1
+        assert not collector.requests
         assert not second.bodies
         assert "code" not in str([headers for _, _, headers in server.requests])
     finally:
@@ -350,7 +352,7 @@ def test_no_redirect_leads_to_another_issuer(node: Node, issuer: Issuer, name: s
 
 
 def test_a_report_needs_its_ticket_and_no_other_survey_takes_one(node: Node) -> None:
-    source = encode(by_invitation(blind_signature_reference.KEYS[0], simple())).hex()
+    source = encode(add_tickets(blind_signature_reference.KEYS[0], simple())).hex()
     request = {"answers": {"cheated": True}, "tape": "00" * 24}
     assert code_of(node, "randomize", source=source, **request) == "ticket_needed"
     ticket = {"prefix": "00" * 32, "signature": "00" * 384}

@@ -38,12 +38,12 @@ from tests.definitions import (
     simple,
     subset,
     survey,
-    worked,
+    worked_example,
     yes_no,
 )
 from tests.definitions import choice as choice_question
-from tests.make_vectors import by_invitation
-from tests.soak import part_of
+from tests.make_vectors import add_tickets
+from tests.soak import soak_count
 
 ROOT = Path(__file__).parents[2]
 SAID = {"cheated": True, "help": "notes", "hours": 12}
@@ -74,17 +74,17 @@ def ticket_for(definition: dict[str, Any]) -> Ticket:
 
 
 def test_a_definition_gets_one_report_whatever_is_said_later(ledger: Ledger) -> None:
-    first, made = make(ledger, worked(), SAID)
-    again, made_again = make(ledger, worked(), SAID | {"cheated": False, "hours": 60})
+    first, made = make(ledger, worked_example(), SAID)
+    again, made_again = make(ledger, worked_example(), SAID | {"cheated": False, "hours": 60})
     assert (made, made_again) == (True, False)
     assert first == again
 
 
 def test_the_charge_is_on_disk_before_the_report_is_returned(ledger: Ledger) -> None:
-    entry, _ = make(ledger, worked(), SAID)
-    book = Ledger(ledger.path).read()
-    assert book.entries[survey(worked()).digest] == entry
-    assert (book.total(), entry.day, entry.state) == (Decimal("3.098612288669"), DAY, "made")
+    entry, _ = make(ledger, worked_example(), SAID)
+    spending = Ledger(ledger.path).read()
+    assert spending.entries[survey(worked_example()).digest] == entry
+    assert (spending.total(), entry.day, entry.state) == (Decimal("3.098612288669"), DAY, "made")
 
 
 def test_every_definition_is_charged_in_full(ledger: Ledger) -> None:
@@ -150,7 +150,7 @@ def test_another_version_draws_its_field_anew() -> None:
 
 
 def test_a_draw_is_kept_when_an_answer_is_missing(ledger: Ledger) -> None:
-    """Otherwise whoever leaves out an answer would have the field drawn again until it suits."""
+    """Otherwise a respondent who leaves out an answer would have the field drawn again until it suits."""
     with pytest.raises(AnswerError, match="an answer is missing"):
         make(ledger, ASK, {})
     entry = ledger.read().entries[survey(ASK).digest]
@@ -171,7 +171,7 @@ def study(group: str, title: str = "Exam") -> dict[str, Any]:
 
 
 def test_two_hundred_slugs_of_one_server_stop_at_its_limit(ledger: Ledger) -> None:
-    """A new slug is no new budget: whoever asks the same under ever new names is stopped at 24."""
+    """A new slug is no new budget: a researcher who asks the same under ever new names is stopped at 24."""
     made = 0
     with pytest.raises(LimitExceeded, match=r"a\.example to ε = 24\.1695, 23\.0709 of it for other") as refusal:
         for i in range(200):
@@ -229,9 +229,9 @@ def test_the_groups_of_a_study_count_as_one(ledger: Ledger) -> None:
 def test_sums_are_exact() -> None:
     """Eighty charges of 0.1 are 8, not 7.999999999999988, and one unit of 1e-12 more is seen."""
     entry = Entry("exam", "", HERE, Decimal("0.1"), DAY, stored=True)
-    book = Spending({str(i): entry for i in range(80)})
-    assert book.spent_on_survey(survey(simple()), HERE) == 8
-    assert book.with_entry("x", Entry("exam", "", HERE, Decimal("1e-12"))).total() == Decimal("8.000000000001")
+    spending = Spending({str(i): entry for i in range(80)})
+    assert spending.spent_on_survey(survey(simple()), HERE) == 8
+    assert spending.with_entry("x", Entry("exam", "", HERE, Decimal("1e-12"))).total() == Decimal("8.000000000001")
 
 
 @pytest.mark.parametrize(
@@ -261,13 +261,13 @@ def test_a_report_is_never_offered_to_another_server(ledger: Ledger) -> None:
 
 
 def test_neither_is_a_ticket_or_the_beginning_of_one(ledger: Ledger) -> None:
-    parsed = survey(by_invitation(KEYS[0], simple()))
+    parsed = survey(add_tickets(KEYS[0], simple()))
     ledger.take(parsed, HERE, "code")
     with pytest.raises(OtherServer):
         ledger.take(parsed, "https://b.example", "code")
-    ledger.keep(parsed, HERE, ticket_for(by_invitation(KEYS[0], simple())))
+    ledger.keep(parsed, HERE, ticket_for(add_tickets(KEYS[0], simple())))
     with pytest.raises(OtherServer):
-        make(ledger, by_invitation(KEYS[0], simple()), YES, server="https://b.example")
+        make(ledger, add_tickets(KEYS[0], simple()), YES, server="https://b.example")
 
 
 def test_what_was_only_looked_at_may_be_answered_elsewhere(ledger: Ledger) -> None:
@@ -290,7 +290,7 @@ def lifetime(ledger: Ledger, definition: dict[str, Any], answers: dict[str, Any]
     return [*seen, ledger.read().entries[parsed.digest]]
 
 
-INVITED_ASK = by_invitation(KEYS[0], ASK)
+INVITED_ASK = add_tickets(KEYS[0], ASK)
 
 
 def test_an_entry_holds_what_its_state_needs_and_no_more(ledger: Ledger) -> None:
@@ -325,9 +325,9 @@ def traces(ledger: Ledger, secrets: list[bytes]) -> list[bytes]:
 
 
 def test_after_acknowledgement_nothing_in_the_ledger_names_a_row_of_the_server(ledger: Ledger) -> None:
-    """Neither id nor bits, ticket or code, in any spelling; whoever steals the file cannot find the report with it."""
+    """Neither id nor bits, ticket or code, in any spelling; a thief of the file cannot find the report with it."""
     wide = define([choice_question(options=400)], [field(subset(400, 150), "help")])
-    definition = by_invitation(KEYS[0], wide | {"epsilon": 3})
+    definition = add_tickets(KEYS[0], wide | {"epsilon": 3})
     _, taking, held, made, _ = lifetime(ledger, definition, {"help": "option 7"})
     code = taking.code.encode()
     named = [made.id, made.bits, held.prefix, held.signature, taking.salt, taking.r, code]
@@ -365,7 +365,7 @@ def test_the_file_is_for_its_owner_alone_and_holds_no_answer(ledger: Ledger) -> 
 
 
 def test_a_request_that_is_pending_stays_the_same(ledger: Ledger) -> None:
-    parsed = survey(by_invitation(KEYS[0], simple()))
+    parsed = survey(add_tickets(KEYS[0], simple()))
     first = ledger.take(parsed, HERE, "one")
     assert ledger.take(parsed, HERE, "one") == ledger.take(parsed, HERE, "two") == first
     assert first.ticket_request is not None
@@ -377,7 +377,7 @@ def test_a_request_that_is_pending_stays_the_same(ledger: Ledger) -> None:
 
 
 def test_only_a_ticket_that_verifies_is_kept(ledger: Ledger) -> None:
-    definition = by_invitation(KEYS[0], simple())
+    definition = add_tickets(KEYS[0], simple())
     parsed, good = survey(definition), ticket_for(definition)
     pending = ledger.take(parsed, HERE, "one")
     with pytest.raises(BadTicket):
@@ -391,7 +391,7 @@ def test_only_a_ticket_that_verifies_is_kept(ledger: Ledger) -> None:
 
 def test_a_ticket_that_comes_too_late_changes_nothing(ledger: Ledger) -> None:
     """Two programs take it at once; the other one has made the report, or sent it, before this one is back."""
-    definition = by_invitation(KEYS[0], simple())
+    definition = add_tickets(KEYS[0], simple())
     parsed, good = survey(definition), ticket_for(definition)
     ledger.keep(parsed, HERE, good)
     made, _ = make(ledger, definition, YES)
@@ -402,7 +402,7 @@ def test_a_ticket_that_comes_too_late_changes_nothing(ledger: Ledger) -> None:
 
 def test_without_a_ticket_nothing_is_made_or_charged(ledger: Ledger) -> None:
     with pytest.raises(TicketNeeded):
-        make(ledger, by_invitation(KEYS[0], simple()), YES)
+        make(ledger, add_tickets(KEYS[0], simple()), YES)
     assert ledger.read().total() == 0
 
 
@@ -427,14 +427,14 @@ def damage(kind: str, source: bytes) -> bytes:
 
 def attempts(ledger: Ledger) -> list[Callable[[], object]]:
     """Everything that reads or writes."""
-    parsed = survey(by_invitation(KEYS[0], simple()))
+    parsed = survey(add_tickets(KEYS[0], simple()))
     return [
         ledger.read,
         lambda: ledger.begin(survey(ASK), HERE),
         lambda: ledger.take(parsed, HERE, "code"),
-        lambda: ledger.keep(parsed, HERE, ticket_for(by_invitation(KEYS[0], simple()))),
+        lambda: ledger.keep(parsed, HERE, ticket_for(add_tickets(KEYS[0], simple()))),
         lambda: ledger.drop(parsed.digest, TicketRequest(b"", b"", 1)),
-        lambda: make(ledger, worked(), SAID),
+        lambda: make(ledger, worked_example(), SAID),
         lambda: ledger.acknowledge(survey(simple()).digest),
     ]
 
@@ -477,7 +477,7 @@ def test_an_interrupted_write_leaves_the_old_ledger(ledger: Ledger, monkeypatch:
 
     monkeypatch.setattr("os.fsync", fail)
     with pytest.raises(LedgerError, match="No space left on device"):
-        make(ledger, worked(), SAID)
+        make(ledger, worked_example(), SAID)
     assert ledger.path.read_bytes() == before
 
 
@@ -497,7 +497,7 @@ def test_forgetting_leaves_nothing(ledger: Ledger, monkeypatch: pytest.MonkeyPat
     make(ledger, simple(), YES)
     monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError(5, "broken disk")))
     with pytest.raises(LedgerError):
-        make(ledger, worked(), SAID)
+        make(ledger, worked_example(), SAID)
     ledger.forget()
     assert [path.name for path in ledger.path.parent.iterdir()] == ["ledger.json.lock"]
 
@@ -567,4 +567,4 @@ def test_processes_that_answer_at_once_send_one_report(tmp_path: Path) -> None:
 
 @pytest.mark.soak
 def test_processes_that_answer_at_once_send_one_report_a_hundred_times(tmp_path: Path) -> None:
-    check_race(tmp_path, part_of(100))
+    check_race(tmp_path, soak_count(100))

@@ -10,10 +10,10 @@ from scipy import stats
 
 from candor_client import Ledger, Report, Survey, randomize
 from tests import reference
-from tests.definitions import survey, worked
+from tests.definitions import survey, worked_example
 
 SAID: dict[str, Any] = {"cheated": True, "help": "notes", "hours": 12}
-VERSIONS = [worked() | {"title": title} for title in ("First wave", "Second wave")]
+VERSIONS = [worked_example() | {"title": title} for title in ("First wave", "Second wave")]
 DEVICES = 400
 FALSE_ALARMS = 1e-6
 

@@ -12,10 +12,22 @@ import pytest
 from candor_client import Clock, Ledger
 from candor_client import __main__ as program
 from candor_client.report import to_base64url
-from tests.clock import Simulated, hurried
-from tests.definitions import COIN, define, drawn, encode, field, multiple, number, scale, subset, worked, yes_no
+from tests.clock import SimulatedClock, make_fast_clock
+from tests.definitions import (
+    COIN,
+    define,
+    drawn,
+    encode,
+    field,
+    multiple,
+    number,
+    scale,
+    subset,
+    worked_example,
+    yes_no,
+)
 from tests.definitions import choice as choice_question
-from tests.make_vectors import by_invitation
+from tests.make_vectors import add_tickets
 from tests.reference_issuer import KEY, Issuer
 from tests.scripted_server import Server
 
@@ -43,7 +55,7 @@ EVERYTHING = define(
 
 
 def main(arguments: list[str], clock: Clock | None = None) -> int:
-    return program.main(arguments, clock=clock or hurried())
+    return program.main(arguments, clock=clock or make_fast_clock())
 
 
 @pytest.fixture
@@ -53,9 +65,9 @@ def link(server: Server) -> str:
 
 
 def test_a_person_answers_sees_consents_and_gets_a_receipt(
-    server: Server, link: str, typed: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+    server: Server, link: str, typed_lines: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    typed += ["maybe", "y", "9", "", "3", "1, 3", "61", "12", "2", "y", "yes"]
+    typed_lines += ["maybe", "y", "9", "", "3", "1, 3", "61", "12", "2", "y", "yes"]
     assert main([link, "--receipt", str(tmp_path / "receipt.json")]) == 0
     said = capsys.readouterr().out
     assert "'maybe' is not one of: no, yes" in said
@@ -73,44 +85,44 @@ def test_a_person_answers_sees_consents_and_gets_a_receipt(
 
 
 def test_a_terminal_waits_for_consent_and_neither_sends_nor_keeps_it(
-    server: Server, typed: list[str], capsys: pytest.CaptureFixture[str]
+    server: Server, typed_lines: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     server.define(encode(EVERYTHING | {"consent": "You take part freely."}))
     link = f"{server.origin}/s/exam"
-    typed.append("no")
+    typed_lines.append("no")
     assert main([link]) == 1
     said = capsys.readouterr().out
     assert said.index("You take part freely.") < said.index("Do you agree to the above?")
     assert "Nothing was asked, and nothing was sent." in said
     assert not Ledger().read().entries
-    typed += ["yes", "no", "1", "1", "0", "0", "y", "n"]
+    typed_lines += ["yes", "no", "1", "1", "0", "0", "y", "n"]
     assert main([link]) == 1
-    typed.append("y")
+    typed_lines.append("y")
     assert main([link]) == 0  # what was made is sent; that was agreed to
     assert set(json.loads(server.bodies[0])) == {"survey", "id", "bits"}
 
 
-def test_a_hidden_question_is_not_asked(server: Server, link: str, typed: list[str]) -> None:
-    typed += ["no", "1", "1", "0", "0", "y", "y"]
+def test_a_hidden_question_is_not_asked(server: Server, link: str, typed_lines: list[str]) -> None:
+    typed_lines += ["no", "1", "1", "0", "0", "y", "y"]
     assert main([link]) == 0
     assert len(server.bodies) == 1
 
 
-def test_nothing_is_spent_before_the_first_yes(server: Server, link: str, typed: list[str]) -> None:
-    typed += ["no", "1", "1", "0", "0", ""]
+def test_nothing_is_spent_before_the_first_yes(server: Server, link: str, typed_lines: list[str]) -> None:
+    typed_lines += ["no", "1", "1", "0", "0", ""]
     assert main([link]) == 1
     assert not Ledger().read().entries
     assert not server.bodies
 
 
 def test_declining_after_a_look_keeps_the_same_report(
-    server: Server, link: str, typed: list[str], capsys: pytest.CaptureFixture[str]
+    server: Server, link: str, typed_lines: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    typed += ["no", "1", "1", "0", "0", "y", "n"]
+    typed_lines += ["no", "1", "1", "0", "0", "y", "n"]
     assert main([link]) == 1
     assert not server.bodies
     (entry,) = Ledger().read().entries.values()
-    typed += ["y"]
+    typed_lines += ["y"]
     assert main([link]) == 0
     assert json.loads(server.bodies[0])["bits"] == to_base64url(entry.bits)
     assert "has already made its report" in capsys.readouterr().out
@@ -119,14 +131,14 @@ def test_declining_after_a_look_keeps_the_same_report(
     assert len(server.bodies) == 1
 
 
-def test_an_end_of_input_stops_quietly(link: str, typed: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    typed += ["yes"]
+def test_an_end_of_input_stops_quietly(link: str, typed_lines: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    typed_lines += ["yes"]
     assert main([link]) == 1
     assert "nothing more was sent" in capsys.readouterr().err
 
 
 def test_answers_from_a_file(server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    server.define(encode(worked()))
+    server.define(encode(worked_example()))
     answers = tmp_path / "answers.json"
     for content, problem in (
         ("nonsense", "cannot be read"),
@@ -141,21 +153,21 @@ def test_answers_from_a_file(server: Server, tmp_path: Path, capsys: pytest.Capt
     assert len(server.bodies) == 1
 
 
-def test_with_ask_only_the_asked_questions_appear(server: Server, typed: list[str]) -> None:
+def test_with_ask_only_the_asked_questions_appear(server: Server, typed_lines: list[str]) -> None:
     names = "abcdef"
     server.define(encode(define([yes_no(n) for n in names], [field(COIN, n) for n in names], ask=1, epsilon=3)))
-    typed += ["yes", "y", "y"]
+    typed_lines += ["yes", "y", "y"]
     assert main([f"{server.origin}/s/exam"]) == 0
 
 
 def test_a_block_is_asked_explained_and_shown_question_by_question(
-    server: Server, typed: list[str], capsys: pytest.CaptureFixture[str]
+    server: Server, typed_lines: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The block can be drawn with a chance of 999,999 in a million; the other one in a million is a failure."""
     questions = [yes_no("a"), number("hours", max=40, unit="years"), yes_no("c"), scale("d")]
     block = field(subset(4, 1), "a", "hours", chance=999_999)
     server.define(encode(define(questions, [block, field(subset(6, 1), "c", "d")], ask=1, epsilon=3)))
-    typed += ["yes", "12", "y", "y"]
+    typed_lines += ["yes", "12", "y", "y"]
     assert main([f"{server.origin}/s/exam"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "2 of 4 questions, chosen by this device. Before anything leaves, this device rolls dice: first the" in shown
@@ -173,11 +185,11 @@ def test_a_block_is_asked_explained_and_shown_question_by_question(
 
 
 def test_where_everything_is_asked_each_field_is_explained_once(
-    server: Server, typed: list[str], capsys: pytest.CaptureFixture[str]
+    server: Server, typed_lines: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     fields = [field(COIN, "a"), field(subset(6, 1), "b", "d"), field(subset(3, 2), "e")]
     server.define(encode(define([yes_no("a"), yes_no("b"), scale("d"), scale("e")], fields)))
-    typed += ["no", "no", "1", "1", "n"]
+    typed_lines += ["no", "no", "1", "1", "n"]
     assert main([f"{server.origin}/s/exam", "--limit", "100"]) == 1
     shown = " ".join(capsys.readouterr().out.split())
     assert "chosen by this device" not in shown
@@ -187,13 +199,13 @@ def test_where_everything_is_asked_each_field_is_explained_once(
 
 
 def test_a_filter_is_asked_and_said_not_to_be_sent(
-    server: Server, typed: list[str], capsys: pytest.CaptureFixture[str]
+    server: Server, typed_lines: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The follow-up alone can be drawn, with a chance of 999,999 in a million; the other one in a million is a pass."""
     questions = [yes_no(), choice_question("why", options=2, show_if={"question": "cheated", "is": ["yes"]})]
     fields = [field(COIN, "cheated"), field(subset(3, 1), "why", chance=999_999)]
     server.define(encode(define(questions, fields, ask=1, epsilon=3)))
-    typed += ["yes", "2", "y", "y"]
+    typed_lines += ["yes", "2", "y", "y"]
     assert main([f"{server.origin}/s/exam"]) == 0
     shown = capsys.readouterr().out
     assert "(asked only to know what comes next; not sent; what is sent can hint at it, and the same dice" in shown
@@ -204,7 +216,7 @@ def test_a_filter_is_asked_and_said_not_to_be_sent(
 
 
 def test_refusals_are_one_clear_line(
-    server: Server, link: str, capsys: pytest.CaptureFixture[str], typed: list[str], tmp_path: Path
+    server: Server, link: str, capsys: pytest.CaptureFixture[str], typed_lines: list[str], tmp_path: Path
 ) -> None:
     assert main([link, "--limit", "1"]) == 1
     assert "your limit is 1" in capsys.readouterr().err
@@ -227,7 +239,7 @@ def test_refusals_are_one_clear_line(
 def test_a_receipt_that_cannot_be_saved_is_still_shown(
     server: Server, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    server.define(encode(worked()))
+    server.define(encode(worked_example()))
     answers = tmp_path / "answers.json"
     answers.write_text('{"cheated": true, "hours": 12}')
     arguments = ["--answers", str(answers), "--yes", "--receipt", str(tmp_path / "no" / "receipt.json")]
@@ -244,27 +256,27 @@ def test_a_terminal_without_greek_letters_still_gets_the_rest() -> None:
     )  # fmt: skip
     assert done.returncode == 0
     assert b"--limit" in done.stdout
-    assert done.stdout.startswith(b"usage: python -m candor_client ")  # whoever has the folder alone has no candor
+    assert done.stdout.startswith(b"usage: python -m candor_client ")  # a user who has the folder alone has no candor
 
 
 # what was spent
 
 
 def test_both_sums_and_limits_are_told_before_the_first_question(
-    server: Server, link: str, typed: list[str], capsys: pytest.CaptureFixture[str]
+    server: Server, link: str, typed_lines: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     def told() -> list[tuple[str, str, str]]:
         said = capsys.readouterr().out
         return re.findall(r"ε = (\S+) of your limit of (\S+) for (.+)", said[: said.find("Did you copy?")])
 
-    typed += ["no", "1", "1", "0", "0", "y", "y"]
+    typed_lines += ["no", "1", "1", "0", "0", "y", "y"]
     main([link])
     assert told() == [
         ("0.0000", "8", "exam, all its versions and groups"),
         ("0.0000", "24", "all surveys of 127.0.0.1"),
     ]
-    server.define(encode(worked() | {"slug": "other"}), "other")
-    typed += ["no", "1", "0", "n"]
+    server.define(encode(worked_example() | {"slug": "other"}), "other")
+    typed_lines += ["no", "1", "0", "n"]
     main([link.replace("exam", "other"), "--limit", "5", "--server-limit", "20"])
     assert told() == [
         ("0.0000", "5", "other, all its versions and groups"),
@@ -273,14 +285,14 @@ def test_both_sums_and_limits_are_told_before_the_first_question(
 
 
 def test_the_ledger_can_be_shown_and_forgotten(
-    server: Server, link: str, typed: list[str], capsys: pytest.CaptureFixture[str]
+    server: Server, link: str, typed_lines: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["ledger", "show"]) == 0
     assert "nothing answered, nothing spent" in capsys.readouterr().out
-    typed += ["no", "1", "1", "0", "0", "y", "y"]
+    typed_lines += ["no", "1", "1", "0", "0", "y", "y"]
     main([link])
-    server.define(encode(worked() | {"slug": "exam-north", "study": "exam", "group": "North"}), "exam-north")
-    typed += ["no", "1", "0", "y", "n"]
+    server.define(encode(worked_example() | {"slug": "exam-north", "study": "exam", "group": "North"}), "exam-north")
+    typed_lines += ["no", "1", "0", "y", "n"]
     main([link + "-north", "--limit", "20"])
     assert "You answer as: North" in capsys.readouterr().out
     assert main(["ledger", "show"]) == 0
@@ -291,9 +303,9 @@ def test_the_ledger_can_be_shown_and_forgotten(
     assert re.search(r"^exam-north .* ε 3\.0987 .* made, not yet acknowledged ", shown, re.MULTILINE)
     assert "127.0.0.1  ε 11.0766 of 24 for all surveys of this server\n  exam  ε 11.0766 of 8\n" in shown
     assert "Whoever copies this file learns where you took part" in shown
-    typed += ["n"]
+    typed_lines += ["n"]
     assert main(["ledger", "forget"]) == 1
-    typed += ["y"]
+    typed_lines += ["y"]
     assert main(["ledger", "forget"]) == 0
     assert not Ledger().path.exists()
 
@@ -320,16 +332,16 @@ def answers(tmp_path: Path) -> list[str]:
 
 
 def test_a_ticket_is_taken_only_after_a_yes(
-    server: Server, typed: list[str], capsys: pytest.CaptureFixture[str]
+    server: Server, typed_lines: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     issuer = Issuer(server)
-    typed += ["n"]
+    typed_lines += ["n"]
     assert main([issuer.invite("code")]) == 1
     said = capsys.readouterr().out
     assert f"{server.origin.removeprefix('http://')} changes yours for a ticket" in said
     assert "No ticket was taken" in said
-    assert not issuer.asked
-    typed += ["y", "yes", "1", "12", "y", "y"]
+    assert not issuer.requests
+    typed_lines += ["y", "yes", "1", "12", "y", "y"]
     assert main([issuer.invite("code")]) == 0
     said = capsys.readouterr().out
     assert said.index("Take the ticket now?") < said.index("Did you copy") < said.index("who signed it has not seen it")
@@ -340,43 +352,43 @@ def test_a_code_may_be_typed_beside_the_link(server: Server, answers: list[str])
     issuer = Issuer(server)
     issuer.invite("code")
     assert main([issuer.link, "--code", "code", *answers]) == 0
-    assert list(issuer.taken) == ["code"]
+    assert list(issuer.message_hashes) == ["code"]
 
 
 def test_without_an_invitation_nothing_is_asked(
-    server: Server, typed: list[str], capsys: pytest.CaptureFixture[str]
+    server: Server, typed_lines: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([Issuer(server).link]) == 1
     assert "by invitation" in capsys.readouterr().err
 
 
 def test_ticket_now_and_answer_later(
-    server: Server, typed: list[str], answers: list[str], capsys: pytest.CaptureFixture[str]
+    server: Server, typed_lines: list[str], answers: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    issuer = Issuer(server, by_invitation(KEY, worked(), **{"from": "2026-12-10T00:00Z"}))
-    typed += ["y"]
-    assert main([issuer.invite("code")], Simulated(datetime(2026, 12, 9, tzinfo=UTC)).clock) == 0
+    issuer = Issuer(server, add_tickets(KEY, worked_example(), **{"from": "2026-12-10T00:00Z"}))
+    typed_lines += ["y"]
+    assert main([issuer.invite("code")], SimulatedClock(datetime(2026, 12, 9, tzinfo=UTC)).clock) == 0
     said = capsys.readouterr().out
     assert "takes answers from 2026-12-10 00:00 UTC on" in said
     assert "Did you copy" not in said
     assert main(["ledger", "show"]) == 0
     assert "nothing spent  a ticket waits" in capsys.readouterr().out
-    assert main([issuer.link, *answers], Simulated(datetime(2026, 12, 11, tzinfo=UTC)).clock) == 0
+    assert main([issuer.link, *answers], SimulatedClock(datetime(2026, 12, 11, tzinfo=UTC)).clock) == 0
     assert len(issuer.reports) == 1
 
 
 def test_a_ticket_can_be_carried_to_another_device(
-    server: Server, typed: list[str], answers: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    server: Server, typed_lines: list[str], answers: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    issuer = Issuer(server, by_invitation(KEY, worked(), **{"from": "2026-12-10T00:00Z"}))
-    before = Simulated(datetime(2026, 12, 9, tzinfo=UTC)).clock
+    issuer = Issuer(server, add_tickets(KEY, worked_example(), **{"from": "2026-12-10T00:00Z"}))
+    before = SimulatedClock(datetime(2026, 12, 9, tzinfo=UTC)).clock
     assert main([issuer.invite("code"), "--ticket-link", "--yes"], before) == 0
     (link,) = re.findall(rf"^{issuer.link}#ticket=\S+$", capsys.readouterr().out, re.MULTILINE)
     other = ["--ledger", str(tmp_path / "other.json")]
-    later = Simulated(datetime(2026, 12, 11, tzinfo=UTC)).clock
-    typed.append("n")
-    assert main([link, *other], later) == 1, "whoever made it would recognise the report"
+    later = SimulatedClock(datetime(2026, 12, 11, tzinfo=UTC)).clock
+    typed_lines.append("n")
+    assert main([link, *other], later) == 1, "the person who made it would recognise the report"
     assert "The person who took it recognises your report" in capsys.readouterr().out.replace("\n", " ")
     assert not Ledger(Path(other[1])).read().entries
     assert main([link, *other, *answers], later) == 0
-    assert (len(issuer.asked), len(issuer.reports)) == (1, 1)
+    assert (len(issuer.requests), len(issuer.reports)) == (1, 1)

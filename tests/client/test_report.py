@@ -12,7 +12,7 @@ from candor_client.errors import AnswerError, ReportError
 from candor_client.report import from_base64url, to_base64url, unpack
 from tests import reference
 from tests.answers import SMALL, all_answers
-from tests.definitions import COIN, define, drawn, field, multiple, simple, subset, survey, worked, yes_no
+from tests.definitions import COIN, define, drawn, field, multiple, simple, subset, survey, worked_example, yes_no
 from tests.definitions import choice as choice_question
 
 ASK = define(
@@ -119,9 +119,11 @@ def test_reports_differ_in_their_ids() -> None:
 
 def test_no_more_bytes_are_drawn_than_used_and_the_id_comes_last() -> None:
     source = bytes(range(256)) * 4
-    bits, identity, used = reference.report(worked(), {"cheated": True, "help": "notes", "hours": 12}, source)
+    bits, identity, used = reference.report(worked_example(), {"cheated": True, "help": "notes", "hours": 12}, source)
     draw = reference.ByteDraw(source)
-    report = randomize(survey(worked()), {"cheated": True, "help": "notes", "hours": 12}, random_bytes=draw.take)
+    report = randomize(
+        survey(worked_example()), {"cheated": True, "help": "notes", "hours": 12}, random_bytes=draw.take
+    )
     assert (report.bits, report.id, draw.used) == (reference.pack(bits), identity, used)
 
 

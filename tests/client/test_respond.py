@@ -32,8 +32,8 @@ from candor_client.errors import (
 from candor_client.report import to_base64url
 from candor_client.respond import SYSTEM_CLOCK
 from candor_client.spending import host_of
-from tests.clock import Simulated, hurried
-from tests.definitions import WORKED_DIGEST, define, encode, field, subset, worked, yes_no
+from tests.clock import SimulatedClock, make_fast_clock
+from tests.definitions import WORKED_DIGEST, define, encode, field, subset, worked_example, yes_no
 from tests.javascript import Node, Refusal
 from tests.scripted_server import Server
 
@@ -41,12 +41,12 @@ SAID: dict[str, Any] = {"cheated": True, "help": None, "hours": 12}
 
 
 def respond(url: str, answers: Mapping[str, Any], **more: Any) -> Receipt:
-    return candor_client.respond(url, answers, clock=hurried(), **more)
+    return candor_client.respond(url, answers, clock=make_fast_clock(), **more)
 
 
 @pytest.fixture
 def link(server: Server) -> str:
-    server.define(encode(worked()))
+    server.define(encode(worked_example()))
     return f"{server.origin}/s/exam"
 
 
@@ -63,7 +63,7 @@ def test_a_respondent_gets_a_receipt_for_exactly_what_was_sent(server: Server, l
         == (kept["survey"], kept["bits"])
         == (WORKED_DIGEST, to_base64url(receipt.bits or b""))
     )
-    assert set(kept) == {"survey", "bits", "status", "epsilon"}  # whoever finds it cannot tell whose row it is
+    assert set(kept) == {"survey", "bits", "status", "epsilon"}  # a finder cannot tell whose row it is
     assert (receipt.status, receipt.repeated) == ("stored", False)
     assert str(receipt.epsilon) == "3.098612288669"
     assert [(method, path) for method, path, _ in server.requests] == [
@@ -267,7 +267,7 @@ def test_an_endless_answer_is_cut_off(server: Server, link: str) -> None:
 
 
 def test_a_redirect_within_the_origin_is_followed_for_the_definition(server: Server, link: str) -> None:
-    source = encode(worked())
+    source = encode(worked_example())
     server.get = lambda path: (200, {}, source) if path == "/elsewhere" else (302, {"Location": "/elsewhere"}, b"")
     assert candor_client.fetch(link).digest == WORKED_DIGEST
 
@@ -294,10 +294,10 @@ def test_a_report_never_follows_a_redirect(server: Server, link: str, status: in
 
 
 BAD_DEFINITIONS: list[tuple[bytes, type[CandorError]]] = [
-    (encode(worked() | {"slug": "other"}), PinMismatch),
-    (encode(worked() | {"epsilon": 3}), ClaimExceeded),
+    (encode(worked_example() | {"slug": "other"}), PinMismatch),
+    (encode(worked_example() | {"epsilon": 3}), ClaimExceeded),
     (encode(define([yes_no()], [field(subset(2, 1, 2**64 - 2**40), "cheated")])), LimitExceeded),
-    (encode(worked()) + b"\n", DefinitionError),
+    (encode(worked_example()) + b"\n", DefinitionError),
     (b"<html>", DefinitionError),
     (b"", DefinitionError),
 ]
@@ -350,7 +350,7 @@ def test_the_limits_are_eight_and_twenty_four_and_are_changed_only_explicitly(se
 
 def test_a_link_may_pin_its_definition(server: Server, link: str) -> None:
     assert candor_client.fetch(f"{link}#sha256={WORKED_DIGEST}").digest == WORKED_DIGEST
-    server.define(encode(worked() | {"title": "Exam honesty!"}))
+    server.define(encode(worked_example() | {"title": "Exam honesty!"}))
     with pytest.raises(PinMismatch, match="do not answer it"):
         respond(f"{link}#sha256={WORKED_DIGEST}", SAID)
     for damaged in ("sha256=abc", "sha256=", f"sha256={WORKED_DIGEST.upper()}"):
@@ -445,7 +445,7 @@ def test_neither_client_talks_to_another_host_by_plain_http(host: str, node: Nod
 @pytest.mark.parametrize(("took", "leaves"), [(0.0, 1), (0.003, 1), (0.999, 1), (1.0, 1), (1.001, 2), (4.2, 5)])
 def test_a_report_leaves_at_a_whole_second(server: Server, link: str, took: float, leaves: int) -> None:
     """Counted from when the device began to randomize; what the server waited before that is no part of it."""
-    simulated = Simulated()
+    simulated = SimulatedClock()
     begun, left = 1234.56, []
     simulated.seconds = begun
 

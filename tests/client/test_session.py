@@ -16,10 +16,10 @@ from candor_client.errors import AnswerError, LimitExceeded, ServerRefusal, Tick
 from candor_client.report import from_base64url, to_base64url, unpack
 from tests.blind_signature_reference import KEYS
 from tests.block_survey import blocks
-from tests.clock import Simulated, hurried
-from tests.definitions import encode, worked
+from tests.clock import SimulatedClock, make_fast_clock
+from tests.definitions import encode, worked_example
 from tests.javascript import Node, Refusal
-from tests.make_vectors import by_invitation
+from tests.make_vectors import add_tickets
 from tests.reference_issuer import Issuer
 from tests.scripted_server import Server
 
@@ -34,7 +34,7 @@ def link(server: Server) -> str:
 
 
 def open_session(url: str, **more: Any) -> Session:
-    return candor_client.open(url, **{"clock": hurried(), **more})
+    return candor_client.open(url, **{"clock": make_fast_clock(), **more})
 
 
 def draw_field(position: int) -> Callable[[int], bytes]:
@@ -79,7 +79,7 @@ def test_a_follow_up_is_shown_only_after_the_answers_that_lead_to_it(link: str) 
 
 
 def test_a_survey_without_ask_asks_everything(server: Server) -> None:
-    server.define(encode(worked()))
+    server.define(encode(worked_example()))
     session = open_session(f"{server.origin}/s/exam")
     assert [question.id for question in session.questions] == ["cheated", "help", "hours"]
     session.answer("cheated", True)
@@ -214,7 +214,7 @@ def test_threads_that_share_a_ledger_make_one_report(server: Server, link: str) 
 
 
 def test_a_report_leaves_at_a_whole_second_after_it_was_begun(link: str) -> None:
-    clock = Simulated()
+    clock = SimulatedClock()
     session = open_session(link, clock=clock.clock)
     answer_all(session)
     session.review()
@@ -226,7 +226,7 @@ def test_a_report_leaves_at_a_whole_second_after_it_was_begun(link: str) -> None
 def test_a_ticket_is_taken_before_the_questions(server: Server) -> None:
     issuer = Issuer(server)
     session = open_session(issuer.invite("code"))
-    assert len(issuer.asked) == 1 and not server.bodies
+    assert len(issuer.requests) == 1 and not server.bodies
     assert session.review({"cheated": True, "hours": 12}).report
     assert session.send().status == "stored" and "ticket" in json.loads(server.bodies[0])
     with pytest.raises(TicketNeeded):
@@ -234,8 +234,8 @@ def test_a_ticket_is_taken_before_the_questions(server: Server) -> None:
 
 
 def test_a_survey_in_two_phases_is_opened_only_in_the_second(server: Server) -> None:
-    issuer = Issuer(server, by_invitation(KEYS[0], worked(), **{"from": "2026-12-10T00:00Z"}))
-    clock = Simulated()
+    issuer = Issuer(server, add_tickets(KEYS[0], worked_example(), **{"from": "2026-12-10T00:00Z"}))
+    clock = SimulatedClock()
     with pytest.raises(TooEarly):
         open_session(issuer.invite("code"), clock=clock.clock)
     assert Ledger().read().entries[issuer.digest].ticket, "the ticket waits in the ledger"

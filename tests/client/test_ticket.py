@@ -13,7 +13,7 @@ from candor_client.ticket import TicketRequest, blind_message, finalize, ticket_
 from tests import blind_signature_reference as reading
 from tests import reference
 from tests.definitions import simple, survey
-from tests.make_vectors import by_invitation
+from tests.make_vectors import add_tickets
 from tests.replay import RFC9474, TICKETS
 
 KEY = reading.KEYS[0]
@@ -146,7 +146,7 @@ def test_short_bytes_are_an_error() -> None:
 
 
 def test_a_report_to_a_survey_by_invitation_has_a_ticket_that_fits() -> None:
-    parsed = survey(by_invitation(KEY, simple()))
+    parsed = survey(add_tickets(KEY, simple()))
     with pytest.raises(TicketNeeded):
         randomize(parsed, {"cheated": True})
     with pytest.raises(BadTicket):

@@ -23,7 +23,7 @@ from candor_client.question import labels_of
 from candor_client.report import from_base64url, unpack
 from candor_client.sampling import DENOMINATOR, flip_coin
 from tests import reference
-from tests.clock import Simulated
+from tests.clock import SimulatedClock
 from tests.definitions import choice, define, drawn, encode, field, geometric, multiple, number, subset, survey
 from tests.javascript import Node
 from tests.scripted_server import Server
@@ -58,8 +58,8 @@ def coin_by_coin(*, waits: bool) -> Client:
     """Noise as it was once drawn, tails ending it: as many coins up and as many down as come heads."""
 
     def answer(level: int) -> Run:
-        simulated, drawn, up = Simulated(), 0, [0, 0]
-        source = simulated.costly(secrets.token_bytes, SECONDS_A_BYTE)
+        simulated, drawn, up = SimulatedClock(), 0, [0, 0]
+        source = simulated.slow_source(secrets.token_bytes, SECONDS_A_BYTE)
         for side in (0, 1):
             while flip_coin(int(RATIO * DENOMINATOR), source):
                 up[side] += 1
@@ -77,8 +77,8 @@ def this_client(server: Server) -> Client:
     seen: list[tuple[float, int]] = []
 
     def answer(level: int) -> Run:
-        simulated, drawn = Simulated(), [0]
-        source = simulated.costly(secrets.token_bytes, SECONDS_A_BYTE)
+        simulated, drawn = SimulatedClock(), [0]
+        source = simulated.slow_source(secrets.token_bytes, SECONDS_A_BYTE)
 
         def counted(count: int) -> bytes:
             drawn[0] += count

@@ -13,7 +13,7 @@ from candor_client.errors import DefinitionError
 from candor_client.report import to_base64url
 from tests import make_vectors, random_definitions, reference
 from tests.javascript import JavaScript
-from tests.replay import OUTSIDE, REFUSED, REPORTS, check_refusals, check_replay, seeded
+from tests.replay import OUTSIDE, REFUSED, REPORTS, check_refusals, check_replay, make_seeded_bytes
 
 
 def test_the_files_are_what_the_reference_makes() -> None:
@@ -40,7 +40,7 @@ def test_python_agrees_with_an_implementation_that_shares_no_code_with_it(vector
     assert survey.digest == vector["digest"]
     assert verify(survey) <= survey.epsilon
     for case in vector["cases"]:
-        draw = reference.ByteDraw(seeded(case["seed"], case["bytes"]))
+        draw = reference.ByteDraw(make_seeded_bytes(case["seed"], case["bytes"]))
         report = randomize(survey, case["answers"], random_bytes=draw.take)
         assert (to_base64url(report.bits), to_base64url(report.id), draw.used) == (
             case["bits"],
@@ -53,7 +53,9 @@ def test_python_agrees_with_an_implementation_that_shares_no_code_with_it(vector
 def test_the_reference_agrees_with_it_too(vector: dict[str, Any]) -> None:
     definition = json.loads(vector["definition"])
     for case in vector["cases"]:
-        bits, identity, used = reference.report(definition, case["answers"], seeded(case["seed"], case["bytes"]))
+        bits, identity, used = reference.report(
+            definition, case["answers"], make_seeded_bytes(case["seed"], case["bytes"])
+        )
         packed = to_base64url(reference.pack(bits))
         assert (packed, to_base64url(identity), used) == (case["bits"], case["id"], case["bytes"])
 

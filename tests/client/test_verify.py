@@ -6,13 +6,13 @@ import pytest
 
 from candor_client import verify
 from candor_client.errors import ClaimExceeded, LimitExceeded
-from tests.definitions import COIN, define, field, simple, subset, survey, worked, yes_no
+from tests.definitions import COIN, define, field, simple, subset, survey, worked_example, yes_no
 
 LN3 = Decimal("1.0986122886681098")
 
 
 def test_the_worked_example_spends_what_it_claims() -> None:
-    assert verify(survey(worked())) == pytest.approx(LN3 + 2, abs=Decimal("1e-15"))
+    assert verify(survey(worked_example())) == pytest.approx(LN3 + 2, abs=Decimal("1e-15"))
 
 
 def test_a_claim_below_the_integers_is_refused() -> None:

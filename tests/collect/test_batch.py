@@ -18,17 +18,17 @@ from tests.fixtures import (
     check_store,
     check_stored,
     check_tally,
-    made,
     make,
+    make_report,
     other_bits,
     wire,
 )
-from tests.request_bodies import Untouchable
+from tests.request_bodies import UnreadableBody
 
 
 def test_a_batch_counts_what_became_of_its_lines(installation: Installation) -> None:
     published = installation.publish()
-    known, fresh = made(published), made(published)
+    known, fresh = make_report(published), make_report(published)
     check_stored(installation.post(known))
     lines: list[bytes | Report] = [
         known,
@@ -38,12 +38,12 @@ def test_a_batch_counts_what_became_of_its_lines(installation: Installation) -> 
         other_bits(known),
         b"nonsense",
         b"  \t\r",
-        wire(made(published), survey="0" * 64),
-        wire(made(published), bits="_w"),
-        made(published).to_json() + b"\r",
+        wire(make_report(published), survey="0" * 64),
+        wire(make_report(published), bits="_w"),
+        make_report(published).to_json() + b"\r",
         b"{}",
-        b" " + made(published).to_json(),
-        made(published).to_json().replace(b",", b" " * LARGEST_REPORT + b","),
+        b" " + make_report(published).to_json(),
+        make_report(published).to_json().replace(b",", b" " * LARGEST_REPORT + b","),
         b"",
     ]
     counts = installation.count(*lines)
@@ -57,7 +57,7 @@ def test_a_batch_counts_what_became_of_its_lines(installation: Installation) -> 
 
 def test_a_batch_sent_again_changes_nothing(installation: Installation) -> None:
     published = installation.publish()
-    reports = [made(published) for _ in range(1000)]
+    reports = [make_report(published) for _ in range(1000)]
     first, second = installation.count(*reports), installation.count(*reports)
     assert (first["stored"], first["already_stored"], first["rejected"]) == (1000, 0, {})
     assert (second["stored"], second["already_stored"], second["rejected"]) == (0, 1000, {})
@@ -70,7 +70,7 @@ def test_a_batch_is_stored_in_several_steps_without_a_loss(
 ) -> None:
     monkeypatch.setattr("survey_app.collect.writer.MOST_AT_ONCE", 1)
     published = installation.publish()
-    reports = [made(published) for _ in range(50)]
+    reports = [make_report(published) for _ in range(50)]
     assert installation.count(*reports, *reports)["stored"] == 50
     assert check_tally(installation, published) == 50
 
@@ -90,22 +90,22 @@ def test_an_empty_batch_stores_nothing(installation: Installation, body: bytes) 
 
 def test_a_survey_by_invitation_takes_no_batches(installation: Installation) -> None:
     published = installation.invite()
-    check_refused(installation.batch(made(published)), "forbidden")
+    check_refused(installation.batch(make_report(published)), "forbidden")
     assert check_tally(installation, published) == 0
 
 
 def test_a_batch_to_a_survey_that_is_closed_is_rejected_line_by_line(installation: Installation) -> None:
     published = installation.publish()
-    report = made(published)
+    report = make_report(published)
     assert installation.count(report)["stored"] == 1
     installation.store.set_state(published, State.CLOSED)
-    counts = installation.count(report, made(published))
+    counts = installation.count(report, make_report(published))
     assert counts == {"stored": 0, "already_stored": 1, "rejected": {"survey_closed": 1}, "rejected_lines": [2]}
 
 
 def test_a_batch_that_says_it_is_too_large_is_not_even_read(installation: Installation) -> None:
     installation.publish()
-    said = {"CONTENT_LENGTH": str(LARGEST_BATCH + 1), "wsgi.input": Untouchable()}
+    said = {"CONTENT_LENGTH": str(LARGEST_BATCH + 1), "wsgi.input": UnreadableBody()}
     headers = {"Authorization": f"Bearer {TOKEN}"}
     response = installation.client.post("/api/surveys/exam/reports/batch", headers=headers, environ_overrides=said)
     check_refused(response, "too_large")
@@ -139,7 +139,7 @@ def test_lines_that_are_read_together_are_read_as_each_alone(installation: Insta
     """Whatever is damaged in one of many lines, and in whichever digit of its id or bits: nothing else gets through."""
     published = installation.publish()
     decoder = Decoder(published.survey, published.key)
-    good = [made(published).to_json() for _ in range(3)]
+    good = [make_report(published).to_json() for _ in range(3)]
     assert decoder.decode_plain(good) == [decoder.decode(line) for line in good]
     at, bits = good[1].index(b'"id":"') + 6, good[1].index(b'"bits":"') + 8
     digits = [(place, digit) for place in (at, at + 21, bits, bits + 1) for digit in (*b'AQgwBPx09-_+/= \n\\"', 0)]

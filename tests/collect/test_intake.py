@@ -30,7 +30,7 @@ from tests.definitions import (
     simple,
     subset,
     survey,
-    worked,
+    worked_example,
     yes_no,
 )
 from tests.definitions import multiple as multiple_question
@@ -40,18 +40,18 @@ from tests.fixtures import (
     check_refused,
     check_stored,
     check_tally,
-    made,
+    encode_json,
     make,
+    make_report,
     other_bits,
-    rows_in_the_file,
-    spelled,
+    stored_rows,
     wire,
 )
-from tests.request_bodies import Endless, Untouchable
+from tests.request_bodies import EndlessBody, UnreadableBody
 from tests.rsgi_client import CHUNK
 
 KINDS = SMALL | {
-    "worked": worked(),
+    "worked": worked_example(),
     "many bytes": define([choice(options=100)], [field(subset(100, 50), "help")]),
 }
 
@@ -67,22 +67,22 @@ def test_reports_of_every_mechanism_are_stored_once_and_tallied(installation: In
         check_stored(installation.post(report))
         check_stored(installation.post(report), again=True)
     assert check_tally(installation, published) == len(reports)
-    assert rows_in_the_file(installation, published) == sorted(report.bits for report in reports)
+    assert stored_rows(installation, published) == sorted(report.bits for report in reports)
 
 
 def test_other_bits_under_a_known_id_change_nothing(installation: Installation) -> None:
     published = installation.publish()
-    report = made(published)
+    report = make_report(published)
     check_stored(installation.post(report))
     check_refused(installation.post(other_bits(report)), "id_taken")
-    assert rows_in_the_file(installation, published) == [report.bits]
+    assert stored_rows(installation, published) == [report.bits]
     assert check_tally(installation, published) == 1
     check_stored(installation.post(report), again=True)
 
 
 def test_one_id_may_occur_in_two_surveys(installation: Installation) -> None:
     first, second = installation.publish(), installation.publish(simple() | {"slug": "second"})
-    report = made(first)
+    report = make_report(first)
     twin = Report(second.survey.digest, report.id, other_bits(report).bits)
     check_stored(installation.post(report))
     check_stored(installation.client.post("/api/surveys/second/reports", data=twin.to_json()))
@@ -91,7 +91,7 @@ def test_one_id_may_occur_in_two_surveys(installation: Installation) -> None:
 
 def test_neither_the_content_type_nor_the_order_of_keys_nor_spaces_matter(installation: Installation) -> None:
     published = installation.publish()
-    report = made(published)
+    report = make_report(published)
     check_stored(installation.post(report, content_type="text/plain"))
     keys = json.loads(report.to_json())
     for order in itertools.permutations(keys):
@@ -103,11 +103,11 @@ def test_keys_written_with_escapes_are_refused(installation: Installation, plain
     """The protocol has no escapes: one report has one spelling, but for white space; alone, in a batch, and in one whose
     other lines are plain."""
     published = installation.publish()
-    report = made(published)
+    report = make_report(published)
     escaped = report.to_json().replace(plain, plain[:1] + rb"\u%04x" % plain[1] + plain[2:])
     assert json.loads(escaped) == json.loads(report.to_json())
     check_refused(installation.post(escaped), "malformed_report")
-    for others in ((), (made(published), made(published))):
+    for others in ((), (make_report(published), make_report(published))):
         counts = installation.count(*others, escaped)
         assert (counts["stored"], counts["rejected"]) == (len(others), {"malformed_report": 1})
     check_stored(installation.post(report))
@@ -116,13 +116,13 @@ def test_keys_written_with_escapes_are_refused(installation: Installation, plain
 def test_a_report_is_on_disk_when_it_is_acknowledged(installation: Installation) -> None:
     published = installation.publish()
     for number_of_reports in range(1, 4):
-        check_stored(installation.post(made(published)))
+        check_stored(installation.post(make_report(published)))
         assert check_tally(installation, published) == number_of_reports
 
 
 def test_the_same_report_at_once_from_many_is_stored_once(installation: Installation) -> None:
     published = installation.publish()
-    reports = [made(published) for _ in range(20)]
+    reports = [make_report(published) for _ in range(20)]
 
     def send(report: Report) -> int:
         try:
@@ -153,7 +153,7 @@ def test_of_several_faults_the_first_in_the_order_of_checks_is_reported(
     installation: Installation, faults: tuple[str, ...]
 ) -> None:
     published = installation.publish()
-    stored, report = made(published), made(published)
+    stored, report = make_report(published), make_report(published)
     check_stored(installation.post(stored))
     if "id" in faults:
         report = other_bits(stored)
@@ -164,11 +164,11 @@ def test_of_several_faults_the_first_in_the_order_of_checks_is_reported(
         keys["bits"] = to_base64url(bytes([report.bits[0] | 1]))
     if "json" in faults:
         keys["more"] = ""
-    body = spelled(**keys) + (b" " * LARGEST_REPORT if "size" in faults else b"")
+    body = encode_json(**keys) + (b" " * LARGEST_REPORT if "size" in faults else b"")
     if "state" in faults:
         installation.store.set_state(published, State.CLOSED)
     check_refused(installation.post(body), FAULTS[next(fault for fault in FAULTS if fault in faults)])
-    assert rows_in_the_file(installation, published) == [stored.bits]
+    assert stored_rows(installation, published) == [stored.bits]
     assert check_tally(installation, published) == 1
 
 
@@ -244,7 +244,7 @@ MALFORMED: dict[str, Callable[[Report], bytes]] = {
     "an id of 17 bytes": lambda report: wire(report, id=to_base64url(bytes(17))),
     "an id in hexadecimal": lambda report: wire(report, id=report.id.hex()),
     **{
-        f"no {key}": lambda report, key=key: spelled(  # type: ignore[misc]
+        f"no {key}": lambda report, key=key: encode_json(  # type: ignore[misc]
             **{name: value for name, value in json.loads(report.to_json()).items() if name != key}
         )
         for key in ("survey", "id", "bits")
@@ -260,17 +260,17 @@ MALFORMED: dict[str, Callable[[Report], bytes]] = {
 def test_what_is_not_a_report_is_malformed(installation: Installation) -> None:
     published = installation.publish()
     for name, spell in MALFORMED.items():
-        response = installation.post(spell(made(published)))
+        response = installation.post(spell(make_report(published)))
         assert json.loads(response.data)["code"] == "malformed_report", name
         check_refused(response, "malformed_report")
     assert check_tally(installation, published) == 0
-    check_stored(installation.post(wire(made(published), id=respelled(DASHES, b"-_"))))
+    check_stored(installation.post(wire(make_report(published), id=respelled(DASHES, b"-_"))))
 
 
 @pytest.mark.parametrize("digest", ["", "0" * 64, "x", "~", "{}"])
 def test_a_digest_other_than_the_current_one_is_the_wrong_survey(installation: Installation, digest: str) -> None:
     published = installation.publish()
-    report = made(published)
+    report = make_report(published)
     check_refused(installation.post(wire(report, survey=digest)), "wrong_survey")
     check_refused(installation.post(wire(report, survey=report.survey.upper())), "wrong_survey")
     assert published.survey.digest.encode() in installation.post(wire(report, survey=digest)).data
@@ -301,11 +301,11 @@ IMPOSSIBLE: list[tuple[dict[str, Any], str]] = [
     (ASKED, "10010000"),
     (ASKED, "00100000"),  # asks the second, which has exactly one of two
     (ASKED, "00111000"),
-    (worked(), "00000000"),
-    (worked(), "01111010"),
-    (worked(), "01000000"),
-    (worked(), "01000110"),
-    (worked(), "01000101"),
+    (worked_example(), "00000000"),
+    (worked_example(), "01111010"),
+    (worked_example(), "01000000"),
+    (worked_example(), "01000110"),
+    (worked_example(), "01000101"),
 ]
 
 
@@ -328,7 +328,7 @@ def test_a_byte_is_stored_if_and_only_if_some_device_could_have_sent_it(installa
     possible = set(possible_rows(published.survey))
     assert counts["stored"] == len(possible)
     assert counts["rejected"] == ({"impossible_bits": 256 - len(possible)} if len(possible) < 256 else {})
-    assert set(rows_in_the_file(installation, published)) == possible
+    assert set(stored_rows(installation, published)) == possible
     check_tally(installation, published)
 
 
@@ -359,47 +359,47 @@ def follows_the_rules(mechanism: Any, part: str) -> bool:
 @pytest.mark.parametrize("length", [LARGEST_REPORT + 1, 10**9, 10**18])
 def test_a_body_that_says_it_is_too_large_is_not_even_read(installation: Installation, length: int) -> None:
     installation.publish()
-    said = {"CONTENT_LENGTH": str(length), "wsgi.input": Untouchable()}
+    said = {"CONTENT_LENGTH": str(length), "wsgi.input": UnreadableBody()}
     check_refused(installation.post(b"", environ_overrides=said), "too_large")
 
 
 def test_a_body_of_unknown_length_is_read_only_as_far_as_a_report_can_go(installation: Installation) -> None:
     published = installation.publish()
     chunked = {"CONTENT_LENGTH": "", "HTTP_TRANSFER_ENCODING": "chunked", "wsgi.input_terminated": True}
-    check_stored(installation.post(made(published), environ_overrides=chunked))
-    endless = Endless()
+    check_stored(installation.post(make_report(published), environ_overrides=chunked))
+    endless = EndlessBody()
     check_refused(installation.post(b"", environ_overrides=chunked | {"wsgi.input": endless}), "too_large")
-    assert endless.taken <= LARGEST_REPORT + CHUNK
+    assert endless.bytes_read <= LARGEST_REPORT + CHUNK
 
 
 def test_the_largest_body_is_still_read(installation: Installation) -> None:
-    report = made(installation.publish())
+    report = make_report(installation.publish())
     check_stored(installation.post(report.to_json().ljust(LARGEST_REPORT)))
     check_refused(installation.post(report.to_json().ljust(LARGEST_REPORT + 1)), "too_large")
 
 
 @pytest.mark.parametrize("length", ["many", "1e3", "0x10", "5, 5", "5 5", "9" * 5000, "½", "-5", "+5", "1_0", "٣"])
 def test_a_length_that_is_no_number_is_a_malformed_request(installation: Installation, length: str) -> None:
-    report = made(installation.publish())
-    said = {"CONTENT_LENGTH": length, "wsgi.input": Untouchable()}
+    report = make_report(installation.publish())
+    said = {"CONTENT_LENGTH": length, "wsgi.input": UnreadableBody()}
     check_refused(installation.post(report, environ_overrides=said), "malformed_request")
 
 
 def test_a_length_that_is_too_short_cuts_the_report_off(installation: Installation) -> None:
-    report = made(installation.publish())
+    report = make_report(installation.publish())
     check_refused(installation.post(report, environ_overrides={"CONTENT_LENGTH": "20"}), "malformed_report")
     check_refused(installation.post(report, environ_overrides={"CONTENT_LENGTH": "0"}), "malformed_report")
 
 
 @pytest.mark.parametrize("slug", ["nothing", "x" * 63, "EXAM", "x" * 64, "..", "%00", "exam%0a", "%ff"])
 def test_a_report_to_no_survey_finds_nothing(installation: Installation, slug: str) -> None:
-    report = made(installation.publish())
+    report = make_report(installation.publish())
     check_refused(installation.client.post(f"/api/surveys/{slug}/reports", data=report.to_json()), "not_found")
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "PATCH", "DELETE", "TRACE", "BREW"])
 def test_reports_can_only_be_posted(installation: Installation, method: str) -> None:
-    report = made(installation.publish())
+    report = make_report(installation.publish())
     response = installation.client.open("/api/surveys/exam/reports", method=method, data=report.to_json())
     assert response.status_code == 405
     if method != "HEAD":

@@ -17,10 +17,10 @@ from survey_app.store import PublishedSurvey, State, Unavailable
 from survey_app.store.sqlite import SqliteStore
 from survey_app.tally import Bits
 from tests.fixtures import add, make
-from tests.results.parquet.parquet_files import bits_of, columns, mixed, parts
-from tests.ticket_surveys import invited_to
+from tests.results.parquet.parquet_files import bits_of, mixed_survey, write_column_file, write_part_files
+from tests.ticket_surveys import invitation_survey
 
-PARSED = mixed(slug="exam")
+PARSED = mixed_survey(slug="exam")
 
 
 def taking(tmp_path: Path, terms: Terms = Terms()) -> tuple[SqliteStore, PublishedSurvey]:  # noqa: B008 — frozen
@@ -30,7 +30,7 @@ def taking(tmp_path: Path, terms: Terms = Terms()) -> tuple[SqliteStore, Publish
 
 
 def reports(tmp_path: Path, rows: Bits, most: int = 400, name: str = "bits") -> ReportFiles:
-    return find([parts(PARSED, rows, most, tmp_path / name)])
+    return find([write_part_files(PARSED, rows, most, tmp_path / name)])
 
 
 def taken(store: SqliteStore, published: PublishedSurvey) -> tuple[int, list[int]]:
@@ -63,7 +63,7 @@ def test_the_same_file_again_adds_nothing_and_another_one_does(tmp_path: Path) -
     load(store, published, found, unwatched)
     again = load(store, published, found, unwatched)
     assert (again.stored, again.already_stored) == (0, 500)
-    other = find([columns(PARSED, rows[:100], tmp_path / "other.parquet")])
+    other = find([write_column_file(PARSED, rows[:100], tmp_path / "other.parquet")])
     assert load(store, published, other, unwatched).stored == 100
     assert taken(store, published)[0] == 600
 
@@ -112,8 +112,8 @@ def test_a_row_that_no_device_can_send_leaves_everything_as_it_was(tmp_path: Pat
 
 def test_reports_of_another_definition_are_refused(tmp_path: Path) -> None:
     store, published = taking(tmp_path)
-    other = mixed(slug="exam", title="Another wave")
-    found = find([parts(other, bits_of(other, 30), 30, tmp_path / "bits")])
+    other = mixed_survey(slug="exam", title="Another wave")
+    found = find([write_part_files(other, bits_of(other, 30), 30, tmp_path / "bits")])
     with pytest.raises(LoadError, match=rf"to exam {other.digest}, and exam is {published.survey.digest}"):
         load(store, published, found, unwatched)
 
@@ -135,7 +135,7 @@ def run(tmp_path: Path, *words: str | Path, answer: str = "") -> Any:
 
 def test_the_command_asks_where_there_are_reports_already(tmp_path: Path) -> None:
     store, published = taking(tmp_path)
-    folder = parts(PARSED, bits_of(PARSED, 100), 40, tmp_path / "bits")
+    folder = write_part_files(PARSED, bits_of(PARSED, 100), 40, tmp_path / "bits")
     done = run(tmp_path, "exam", folder)
     assert done.exit_code == 0, done.output
     assert "100 reports were added to exam\n" in done.output
@@ -151,16 +151,16 @@ def test_the_command_asks_where_there_are_reports_already(tmp_path: Path) -> Non
 
 def test_a_survey_by_invitation_takes_none(tmp_path: Path) -> None:
     store, first = make(tmp_path / "candor.db")
-    made = invited_to()
+    made = invitation_survey()
     published = add(store, made, owner=first.owner)
-    found = find([parts(made, bits_of(made, 30), 40, tmp_path / "bits")])
+    found = find([write_part_files(made, bits_of(made, 30), 40, tmp_path / "bits")])
     with pytest.raises(LoadError, match="is by invitation: every report needs a ticket, and these have none"):
         load(store, published, found, unwatched)
 
 
 def test_a_closed_survey_takes_none_and_a_path_that_leads_nowhere_is_told(tmp_path: Path) -> None:
     store, published = taking(tmp_path)
-    folder = parts(PARSED, bits_of(PARSED, 30), 40, tmp_path / "bits")
+    folder = write_part_files(PARSED, bits_of(PARSED, 30), 40, tmp_path / "bits")
     store.set_state(published, State.CLOSED)
     closed = run(tmp_path, "exam", folder)
     assert closed.exit_code == 1

@@ -7,8 +7,8 @@ from flask.testing import FlaskClient
 
 from tests.fixtures import Installation, build
 from tests.fuzz import check_noise
-from tests.rsgi_client import FrontClient
-from tests.soak import part_of
+from tests.rsgi_client import RsgiClient
+from tests.soak import soak_count
 
 pytestmark = pytest.mark.slow
 
@@ -17,11 +17,11 @@ def test_two_thousand_damaged_requests_cause_no_error_and_no_false_count(install
     check_noise(installation, 2000)
 
 
-@pytest.mark.parametrize("door", [FrontClient, FlaskClient])
+@pytest.mark.parametrize("door", [RsgiClient, FlaskClient])
 @pytest.mark.parametrize("query", [b"\xff", "é".encode(), "€".encode(), b"digest=\xff", b"%ff"])
 def test_a_query_of_any_bytes_is_no_error(tmp_path: Path, door: type[FlaskClient], query: bytes) -> None:
     """By the front as by plain WSGI, which refuses what is no text; found by the soak below."""
-    installation = build(tmp_path, door=door)
+    installation = build(tmp_path, client_class=door)
     installation.publish()
     sent = {"QUERY_STRING": query.decode("latin-1")}
     status = installation.client.get("/api/surveys/exam", environ_overrides=sent).status_code
@@ -32,4 +32,4 @@ def test_a_query_of_any_bytes_is_no_error(tmp_path: Path, door: type[FlaskClient
 @pytest.mark.soak
 @pytest.mark.parametrize("quarter", range(4))
 def test_a_million_damaged_requests_cause_no_error_and_no_false_count(installation: Installation, quarter: int) -> None:
-    check_noise(installation, part_of(250_000))
+    check_noise(installation, soak_count(250_000))

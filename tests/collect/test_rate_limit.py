@@ -9,18 +9,18 @@ from types import SimpleNamespace
 import pytest
 
 from survey_app.collect.rate_limit import COUNTER_BYTES, COUNTERS, HEAD, Counts, Limiter, TooMany
-from tests.fixtures import build, check_open_to_all_pages, check_refused, check_stored, check_tally, made
+from tests.fixtures import build, check_open_to_all_pages, check_refused, check_stored, check_tally, make_report
 
 
 def test_an_address_that_sends_too_much_has_to_wait(tmp_path: Path) -> None:
     installation = build(tmp_path, limit="5/minute")
     published = installation.publish()
     for _ in range(5):
-        check_stored(installation.post(made(published)))
-    response = installation.post(made(published))
+        check_stored(installation.post(make_report(published)))
+    response = installation.post(make_report(published))
     check_refused(response, "too_many_requests")
     check_open_to_all_pages(response)
-    check_stored(installation.post(made(published), environ_overrides={"REMOTE_ADDR": "203.0.113.77"}))
+    check_stored(installation.post(make_report(published), environ_overrides={"REMOTE_ADDR": "203.0.113.77"}))
     assert installation.client.options("/api/surveys/exam/reports").status_code == 204
     assert check_tally(installation, published) == 6
     installation.close()
@@ -69,7 +69,7 @@ def test_what_is_counted_apart_does_not_add_up() -> None:
 
 
 def test_all_addresses_of_one_network_are_one_sender() -> None:
-    """Whoever has an IPv6 address has 2^64; IPv4 seen through a socket for both does not become one network."""
+    """The owner of one IPv6 address has 2^64; IPv4 seen through a socket for both does not become one network."""
     limiter = Limiter("1/minute")
     for address in (
         "[2001:db8::1]",

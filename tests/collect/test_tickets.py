@@ -14,9 +14,9 @@ from candor_client.ticket import ticket_id
 from survey_app.accounts import hash_secret
 from survey_app.store import PublishedSurvey, State
 from tests.definitions import simple
-from tests.fixtures import Installation, check_refused, check_stored, check_tally, made, other_bits, wire
-from tests.sign_in import on_disk
-from tests.ticket_surveys import draw, invited_to, modulus, paid
+from tests.fixtures import Installation, check_refused, check_stored, check_tally, make_report, other_bits, wire
+from tests.sign_in import read_all_files
+from tests.ticket_surveys import draw, invent_ticket, invitation_survey, modulus
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_a_ticket_that_was_taken_blindly_is_spent(installation: Installation, pu
 
 
 def test_a_ticket_is_good_for_one_report(installation: Installation, published: PublishedSurvey) -> None:
-    report = made(published)
+    report = make_report(published)
     check_stored(installation.post(report))
     check_refused(installation.post(other_bits(report)), "id_taken")
     check_stored(installation.post(report), again=True)
@@ -57,20 +57,20 @@ def test_a_ticket_is_good_for_one_report(installation: Installation, published: 
 
 
 def test_nothing_of_a_ticket_is_kept_but_its_id(installation: Installation, published: PublishedSurvey) -> None:
-    report = made(published)
+    report = make_report(published)
     check_stored(installation.post(report))
-    kept, ticket = on_disk(installation.store.path), report.ticket
+    kept, ticket = read_all_files(installation.store.path), report.ticket
     assert ticket is not None and report.id in kept
     parts = [ticket.signature[at : at + 16] for at in range(0, 384, 16)]
     assert not [part for part in [*parts, ticket.prefix[:16], ticket.prefix[16:]] if part in kept]
 
 
 def test_a_report_without_a_good_ticket_is_refused(installation: Installation, published: PublishedSurvey) -> None:
-    report = made(published)
+    report = make_report(published)
     ticket = report.ticket
     assert ticket is not None
     flipped = replace(ticket, signature=ticket.signature[:-1] + bytes([ticket.signature[-1] ^ 1]))
-    other = paid(published.survey)
+    other = invent_ticket(published.survey)
     refused: list[bytes] = [
         replace(report, ticket=None).to_json(),  # none
         replace(report, ticket=flipped).to_json(),
@@ -79,7 +79,7 @@ def test_a_report_without_a_good_ticket_is_refused(installation: Installation, p
         replace(report, ticket=other).to_json(),  # the id of another ticket
         with_ticket(report, replace(other, signature=ticket.signature)).to_json(),
         with_ticket(
-            report, paid(installation.publish(slug_of("other")).survey)
+            report, invent_ticket(installation.publish(slug_of("other")).survey)
         ).to_json(),  # signed for another definition
     ]
     for body in refused:
@@ -89,11 +89,11 @@ def test_a_report_without_a_good_ticket_is_refused(installation: Installation, p
 
 
 def slug_of(slug: str) -> candor_client.Survey:
-    return invited_to(definition=simple() | {"slug": slug})
+    return invitation_survey(definition=simple() | {"slug": slug})
 
 
 def test_what_is_no_ticket_is_no_report(installation: Installation, published: PublishedSurvey) -> None:
-    report = made(published)
+    report = make_report(published)
     assert report.ticket is not None
     good: dict[str, Any] = spelled(report.ticket)
     broken: tuple[Any, ...] = (
@@ -115,15 +115,15 @@ def test_what_is_no_ticket_is_no_report(installation: Installation, published: P
 
 def test_a_survey_that_anybody_may_answer_takes_no_tickets(installation: Installation) -> None:
     published = installation.publish()
-    report = made(published)
-    ticket = spelled(paid(slug_of("other")))
+    report = make_report(published)
+    ticket = spelled(invent_ticket(slug_of("other")))
     check_refused(installation.post(wire(report, ticket=ticket)), "malformed_report")
     check_stored(installation.post(report))
 
 
 def test_the_checks_have_one_order(installation: Installation, published: PublishedSurvey) -> None:
     """Each body has all faults from one on; what is said is about the first of them."""
-    report = made(published)
+    report = make_report(published)
     wrong = {"survey": "0" * 64, "bits": "_w", "id": to_base64url(bytes(16))}
     check_refused(installation.post(wire(report, **wrong, ticket={})), "malformed_report")
     check_refused(installation.post(wire(report, **wrong)), "wrong_survey")
@@ -138,12 +138,12 @@ def test_the_checks_have_one_order(installation: Installation, published: Publis
 def test_a_stored_report_is_known_after_closing_and_in_the_next_version(
     installation: Installation, published: PublishedSurvey
 ) -> None:
-    report = made(published)
+    report = make_report(published)
     check_stored(installation.post(report))
     newer = installation.invite("two", number=1, definition=json.loads(published.survey.source) | {"title": "Again"})
     check_stored(installation.post(report), again=True)
     check_refused(installation.post(other_bits(report)), "id_taken")
-    check_refused(installation.post(made(published)), "wrong_survey")
+    check_refused(installation.post(make_report(published)), "wrong_survey")
     installation.store.set_state(newer, State.CLOSED)
     check_stored(installation.post(report), again=True)
 

@@ -1,14 +1,20 @@
 """The writer: many requests share a transaction, and a quiet moment is used to tidy."""
 
 import os
+import queue
 import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from survey_app.collect.writer import Writer
-from survey_app.store import Outcome, Submission
+from survey_app.store import Outcome, Store, Submission
 from survey_app.store.sqlite import SqliteStore
 from tests.fixtures import check_store, make, submission
 
@@ -48,7 +54,7 @@ def test_many_requests_share_one_transaction_and_each_hears_its_own_outcome(tmp_
 def test_what_could_not_be_ended_is_tried_again_though_nothing_comes_any_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("TIDY_SECONDS", "RETRY_SECONDS"):
+    for name in ("QUIET_SECONDS", "RETRY_SECONDS"):
         monkeypatch.setattr(f"survey_app.collect.writer.{name}", 0.01)
     store, published = make(tmp_path / "candor.db")
     tries: list[bool] = []
@@ -66,8 +72,50 @@ def test_what_could_not_be_ended_is_tried_again_though_nothing_comes_any_more(
     assert tries == [False, False, True]
 
 
+class Busy:
+    """A store that always needs to be rewritten, and a queue that brings a report a second, without a pause."""
+
+    needs_rewrite = True
+
+    def __init__(self, seconds: int) -> None:
+        self.moment, self.end = 0.0, float(seconds)
+
+    def get(self, timeout: float) -> tuple[Submission, Future[Outcome]] | None:
+        self.moment += 1.0
+        return (Submission(1, b"", b""), Future()) if self.moment < self.end else None
+
+    def get_nowait(self) -> None:
+        raise queue.Empty
+
+    def write(self, take: Callable[[], Sequence[Submission]]) -> list[Outcome]:
+        return [Outcome.STORED for _ in take()]
+
+    def tidy(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        pass
+
+
+def test_keys_are_destroyed_while_reports_arrive_without_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the latest every two minutes, whatever else is due: as long as rewrites put it off, it was never called."""
+    busy = Busy(3600)
+    monkeypatch.setattr("survey_app.collect.writer.time", SimpleNamespace(monotonic=lambda: busy.moment))
+    calls: list[float] = []
+
+    def destroy_keys() -> bool:
+        calls.append(busy.moment)
+        return True
+
+    writer = Writer(cast(Store, busy), destroy_keys)
+    monkeypatch.setattr(writer, "_queue", busy)
+    writer._run()
+    gaps = [later - earlier for earlier, later in pairwise([0.0, *calls])]
+    assert len(calls) >= 29 and max(gaps) <= 121
+
+
 def test_the_writer_tidies_when_it_is_quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("survey_app.collect.writer.TIDY_SECONDS", 0.05)
+    monkeypatch.setattr("survey_app.collect.writer.QUIET_SECONDS", 0.05)
     store, published = make(tmp_path / "candor.db")
     tidied = threading.Event()
     original = SqliteStore.tidy

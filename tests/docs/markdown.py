@@ -1,4 +1,4 @@
-"""What a page of Markdown links to, and which anchors it has: as much of GitHub's reading as our pages need."""
+"""The links and anchors of a page of Markdown: as much of GitHub's rules as our pages need."""
 
 import re
 from collections import Counter
@@ -17,7 +17,7 @@ OWN_ANCHOR = re.compile(r"<a\s+(?:id|name)=\"([^\"]+)\"")
 
 
 def pages() -> list[Path]:
-    """Every page of the repository."""
+    """Return every page of the repository."""
     found = (page.relative_to(ROOT) for page in ROOT.rglob("*.md"))
     return sorted(
         ROOT / page for page in found if not any(part in LEFT_OUT or part.startswith(".") for part in page.parts)
@@ -25,14 +25,14 @@ def pages() -> list[Path]:
 
 
 def without_code(text: str) -> str:
-    """A page without what is shown as it stands: fences, indented blocks, words between backticks."""
+    """Return a page without its code: fences, indented blocks, words between backticks."""
     text = re.sub(r"^( *)(```+|~~~+).*?^\1\2 *$", "", text, flags=re.DOTALL | re.MULTILINE)
-    text = re.sub(r"(?<=\n\n)(?: {4,}\S.*\n(?:[ \t]*\n)*)+", lambda block: _unless_a_list(block, text), text)
+    text = re.sub(r"(?<=\n\n)(?: {4,}\S.*\n(?:[ \t]*\n)*)+", lambda block: _keep_list_item(block, text), text)
     return re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", text, flags=re.DOTALL)
 
 
-def _unless_a_list(block: re.Match[str], text: str) -> str:
-    """Nothing for a block of code; a paragraph of a list item stays."""
+def _keep_list_item(block: re.Match[str], text: str) -> str:
+    """Return nothing for a block of code; keep a paragraph of a list item."""
     before = text[: block.start()].rstrip("\n").rpartition("\n")[2]
     item = re.match(r"(\s*)(?:[-*]|\d+\.)\s", before)
     depth = len(block[0]) - len(block[0].lstrip(" "))
@@ -40,13 +40,13 @@ def _unless_a_list(block: re.Match[str], text: str) -> str:
 
 
 def links(text: str) -> list[str]:
-    """The targets of a page, images included."""
+    """Return the targets of a page, images included."""
     bare = without_code(text)
     return [target for found in (INLINE, DEFINED, BRACKETED, OF_HTML) for target in found.findall(bare)]
 
 
 def anchors(text: str) -> set[str]:
-    """What may stand behind a #: a slug for every heading, numbered where it comes again, and anchors of HTML."""
+    """Return the anchors of a page: a slug for every heading, numbered if it is repeated, and anchors of HTML."""
     fences_gone = re.sub(r"^( *)(```+|~~~+).*?^\1\2 *$", "", text, flags=re.DOTALL | re.MULTILINE)
     seen: Counter[str] = Counter()
     found = set(OWN_ANCHOR.findall(fences_gone))
@@ -58,13 +58,13 @@ def anchors(text: str) -> set[str]:
 
 
 def slug_of(heading: str) -> str:
-    """GitHub's: the words in lower case, punctuation gone, a hyphen for each space."""
+    """Return GitHub's slug: lower case, without punctuation, with a hyphen for each space."""
     shown = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", heading)
     return re.sub(r"[^\w\- ]", "", shown.lower()).replace(" ", "-")
 
 
 def fault(page: Path, target: str) -> str | None:
-    """Why a link leads nowhere; None if it leads somewhere."""
+    """Return why a link leads nowhere, or None if it leads somewhere."""
     try:
         parts = urlsplit(target)
         host = parts.hostname
@@ -86,7 +86,7 @@ def fault(page: Path, target: str) -> str | None:
     return None
 
 
-def leads_to(page: Path) -> set[Path]:
-    """The files of the repository that a page links to."""
+def linked_files(page: Path) -> set[Path]:
+    """Return the files of the repository that a page links to."""
     local = (target.partition("#")[0] for target in links(page.read_text()) if not urlsplit(target).scheme)
     return {(page.parent / unquote(target)).resolve() for target in local if target}

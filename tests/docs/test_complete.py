@@ -26,7 +26,7 @@ def told_routes(page: str) -> dict[str, str]:
 def undocumented_operations(page: str) -> list[str]:
     """Operations of the API of which a page lacks the route, a parameter or a status."""
     missing, told = [], told_routes(page)
-    shared = page.partition("### For whoever may see results")[2].partition("| route")[0]
+    shared = page.partition("### For readers of results")[2].partition("| route")[0]
     for path, methods in openapi_document()["paths"].items():
         for method, operation in methods.items():
             route = f"{method.upper()} {path.replace('{slug}', '<slug>')}"

@@ -1,7 +1,7 @@
 """docs/authoring.md has a row for every key of an author's file, and none for any other; its examples compile.
 
-Which keys there are is heard from the compiler itself, while it reads a file that has everything: whoever teaches it
-another key, or another place for keys, fails here.
+The compiler itself tells its keys, while it reads a file that has everything: a new key, or a new place for keys,
+fails here until it is documented.
 """
 
 import inspect

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.markdown import anchors, fault, leads_to, links, pages, without_code
+from tests.docs.markdown import anchors, fault, linked_files, links, pages, without_code
 from tests.module_graph import ROOT
 
 INDEX = ROOT / "docs" / "README.md"
@@ -16,7 +16,7 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 
 
 def test_the_index_leads_to_every_page_of_the_docs() -> None:
-    assert {*(ROOT / "docs").glob("*.md")} - {INDEX} <= leads_to(INDEX)
+    assert {*(ROOT / "docs").glob("*.md")} - {INDEX} <= linked_files(INDEX)
 
 
 def test_no_page_is_an_orphan() -> None:
@@ -25,7 +25,7 @@ def test_no_page_is_an_orphan() -> None:
         page = waiting.pop()
         if page not in reached:
             reached.add(page)
-            waiting += [found for found in leads_to(page) if found.suffix == ".md" and found.exists()]
+            waiting += [found for found in linked_files(page) if found.suffix == ".md" and found.exists()]
     assert not set(pages()) - reached
 
 

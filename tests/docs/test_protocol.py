@@ -28,16 +28,16 @@ from tests.definitions import (
     scale,
     simple,
     subset,
-    worked,
+    worked_example,
     yes_no,
 )  # fmt: skip
 from tests.fixtures import Installation, check_refused, check_stored
-from tests.independent import PAGE, Refused, digest_of, spell, ticket
-from tests.independent.definition import modulus, read
+from tests.independent import PAGE, DefinitionRefusal, digest_of, spell, ticket
+from tests.independent.definition import modulus, read_definition
 from tests.independent.mechanism import cells_of, epsilon, loss, tails
 from tests.independent.report import below, bits_of, report
 from tests.module_graph import ROOT, imports
-from tests.replay import OUTSIDE, REFUSED, REPORTS, RFC9474, TICKETS, seeded
+from tests.replay import OUTSIDE, REFUSED, REPORTS, RFC9474, TICKETS, make_seeded_bytes
 
 
 def tape(data: bytes) -> Callable[[int], bytes]:
@@ -55,8 +55,8 @@ def tape(data: bytes) -> Callable[[int], bytes]:
 
 def is_read(source: bytes) -> bool:
     try:
-        read(source)
-    except Refused:
+        read_definition(source)
+    except DefinitionRefusal:
         return False
     return True
 
@@ -73,16 +73,16 @@ def sorted_out() -> Iterator[bool]:
 def replayed() -> Iterator[bool]:
     """Whether it makes of answers and random bytes what is to be made of them, vector by vector."""
     for vector in REPORTS:
-        made = read(vector["source"].encode())
+        made = read_definition(vector["source"].encode())
         yield abs(epsilon(made) - Decimal(vector["epsilon"])) < Decimal("1e-25")
         for case in vector["cases"]:
             draw = tape(bytes.fromhex(case["tape"]))
             bits, identity = bits_of(made, case["answers"], draw), draw(independent.NUMBERS["bytes of an id"])
             yield (bits.hex(), identity.hex(), draw(0)) == (case["bits"], case["id"], b"")
     for vector in OUTSIDE:
-        made = read(vector["definition"].encode())
+        made = read_definition(vector["definition"].encode())
         for case in vector["cases"]:
-            draw = tape(seeded(case["seed"], case["bytes"]))
+            draw = tape(make_seeded_bytes(case["seed"], case["bytes"]))
             bits, identity = bits_of(made, case["answers"], draw), draw(independent.NUMBERS["bytes of an id"])
             yield (spell(bits), spell(identity), draw(0)) == (case["bits"], case["id"], b"")
     for vector in TICKETS:
@@ -90,19 +90,19 @@ def replayed() -> Iterator[bool]:
     for vector in RFC9474:
         n, message, salt = int(vector["n"], 16), bytes.fromhex(vector["input_msg"]), bytes.fromhex(vector["salt"])
         r = pow(int(vector["inv"], 16), -1, n)
-        signed = ticket.unblinded(n, message, salt, r, bytes.fromhex(vector["blind_sig"]))
-        blinded = ticket.blinded(n, message, salt, r)
+        signed = ticket.unblind_signature(n, message, salt, r, bytes.fromhex(vector["blind_sig"]))
+        blinded = ticket.blind_message(n, message, salt, r)
         yield (blinded.hex(), signed.hex()) == (vector["blinded_msg"], vector["sig"])
 
 
 def taken(vector: dict[str, Any]) -> bool:
     source, n, draw = vector["source"].encode(), int(vector["n"], 16), tape(bytes.fromhex(vector["tape"]))
-    prefix, salt, r = ticket.blinding(n, draw)
+    prefix, salt, r = ticket.draw_blinding(n, draw)
     message = prefix + bytes.fromhex(digest_of(source))
-    signature = ticket.unblinded(n, message, salt, r, bytes.fromhex(vector["blind_signature"]))
+    signature = ticket.unblind_signature(n, message, salt, r, bytes.fromhex(vector["blind_signature"]))
     sent = vector["report"]
-    bits = bits_of(read(source), sent["answers"], tape(bytes.fromhex(sent["tape"])))
-    made = (ticket.blinded(n, message, salt, r), signature, ticket.ticket_id(prefix), bits)
+    bits = bits_of(read_definition(source), sent["answers"], tape(bytes.fromhex(sent["tape"])))
+    made = (ticket.blind_message(n, message, salt, r), signature, ticket.ticket_id(prefix), bits)
     return [one.hex() for one in made] == [vector["z"], vector["signature"], vector["id"], sent["bits"]]
 
 
@@ -196,7 +196,7 @@ def test_the_other_numbers_are_those_of_the_vectors(name: str, monkeypatch: pyte
     assert independent.NUMBERS.keys() == BORDERS.keys() | OF_A_PERSON.keys() | OF_VECTORS
     assert {name: independent.NUMBERS[name] for name in OF_A_PERSON} == OF_A_PERSON
     monkeypatch.setitem(independent.NUMBERS, name, independent.NUMBERS[name] + 1)
-    with pytest.raises((AssertionError, Refused)):
+    with pytest.raises((AssertionError, DefinitionRefusal)):
         assert all(taken(vector) for vector in TICKETS) and is_read(TICKETS[0]["source"].encode())
 
 
@@ -236,7 +236,10 @@ def test_the_report_of_the_page_is_made_of_its_bytes() -> None:
     pieces = [bytes.fromhex(one) for one in line[1].split()]
     assert report(source, json.loads(answers[1]), tape(b"".join(pieces))) == sent
     assert f"digest `{digest_of(source)}`" in PAGE
-    assert f"ε = {str(epsilon(read(source)))[:14]}…" in PAGE and read(source)["epsilon"] == "3.098612288669"
+    assert (
+        f"ε = {str(epsilon(read_definition(source)))[:14]}…" in PAGE
+        and read_definition(source)["epsilon"] == "3.098612288669"
+    )
     rows = re.findall(r"^\| ([0-9a-f]{8,}) \| (.*?) \| *(\d*) *\|$", PAGE, re.MULTILINE)
     assert [one for one, _, _ in rows] == [piece.hex() for piece in pieces[:-1]]
     byte = "".join(bits for _, _, bits in rows) + "0"
@@ -264,7 +267,7 @@ def test_the_other_samples_of_the_page_are_computed() -> None:
 
 
 def test_the_server_takes_what_it_sends(installation: Installation) -> None:
-    installation.publish(worked())
+    installation.publish(worked_example())
     source = installation.client.get("/api/surveys/exam").data
     sent = report(source, {"cheated": False, "help": None, "hours": 60}, secrets.token_bytes)
     check_stored(installation.post(sent))
@@ -276,13 +279,15 @@ def test_the_server_takes_what_it_sends(installation: Installation) -> None:
 def test_the_server_gives_it_a_ticket_and_takes_the_report(installation: Installation) -> None:
     installation.invite("a-code-of-somebody")
     source = installation.client.get("/api/surveys/exam").data
-    n = modulus(read(source)["tickets"])
-    prefix, salt, r = ticket.blinding(n, secrets.token_bytes)
+    n = modulus(read_definition(source)["tickets"])
+    prefix, salt, r = ticket.draw_blinding(n, secrets.token_bytes)
     message = prefix + bytes.fromhex(digest_of(source))
-    wanted = json.dumps({"survey": digest_of(source), "blinded": spell(ticket.blinded(n, message, salt, r))}).encode()
+    wanted = json.dumps(
+        {"survey": digest_of(source), "blinded": spell(ticket.blind_message(n, message, salt, r))}
+    ).encode()
     check_refused(installation.take("another", wanted), "not_invited")
     reply = json.loads(installation.take("a-code-of-somebody", wanted).data)
-    signature = ticket.unblinded(n, message, salt, r, independent.unspell(reply["signature"]))
+    signature = ticket.unblind_signature(n, message, salt, r, independent.unspell(reply["signature"]))
     sent = report(source, {"cheated": True}, secrets.token_bytes, (prefix, signature))
     check_stored(installation.post(sent))
     check_refused(installation.post(sent[:-10] + b"AAAAAAAA" + sent[-2:]), "malformed_report")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.module_graph import ROOT
-from tests.typed_commands import asked, candor, serving
+from tests.typed_commands import answer_prompts, candor, run_server
 
 PAGE = (ROOT / "docs" / "tutorial.md").read_text()
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -70,7 +70,7 @@ def test_the_tutorial_can_be_followed_line_by_line(tmp_path: Path, monkeypatch: 
             elif kind == "sh":
                 for last in commands(block):
                     if last == ["serve"]:
-                        place = f"http://127.0.0.1:{server.enter_context(serving(last))}"
+                        place = f"http://127.0.0.1:{server.enter_context(run_server(last))}"
                         _visit(place, "/", "/s/shift-day")
                         continue
                     printed = _type([word.replace(PLACE, place) for word in last])
@@ -87,7 +87,7 @@ def test_the_tutorial_can_be_followed_line_by_line(tmp_path: Path, monkeypatch: 
 def _type(words: list[str]) -> str:
     if words[0] != "respond":
         return candor(*words, typed=PASSWORD * 2)
-    printed = asked(words, yes="y\n", scale="2\n")
+    printed = answer_prompts(words, yes="y\n", scale="2\n")
     assert "The server has it (stored)" in printed
     return printed
 

@@ -1,4 +1,4 @@
-"""Figures of a mechanism alone, without a question."""
+"""Estimates of a mechanism alone, without a question."""
 
 from collections.abc import Sequence
 

@@ -11,7 +11,7 @@ from survey_app.assure.simulation.devices import reports
 from survey_app.estimate.block_draws import count_draws, run_draw_test
 from survey_app.tally import Tally
 from tests.definitions import COIN, define, field, survey, yes_no
-from tests.estimate.rare import at_least
+from tests.estimate.rare import lowest_share
 
 
 def drawn_survey(*chances: int) -> Survey:
@@ -99,5 +99,5 @@ def test_break_off_and_invented_reports_are_found() -> None:
             test = run_draw_test(count_draws(made, Tally(len(kept), kept.sum(axis=0, dtype=np.int64))))
             assert test is not None
             found[name] += test.p_value <= 0.05
-    assert found["honest"] <= runs * (1 - at_least(0.95, runs))
-    assert min(found["broke off"], found["invented"]) >= runs * at_least(0.97, runs)
+    assert found["honest"] <= runs * (1 - lowest_share(0.95, runs))
+    assert min(found["broke off"], found["invented"]) >= runs * lowest_share(0.97, runs)

@@ -39,8 +39,8 @@ from tests.definitions import (
     yes_no,
 )
 from tests.definitions import choice as choice_question
-from tests.estimate.rare import at_least
-from tests.exact import all_shown
+from tests.estimate.rare import lowest_share
+from tests.exact import all_visible_answers
 from tests.reference import distribution
 
 AFTER_YES = {"question": "a", "is": ["yes"]}
@@ -150,7 +150,7 @@ PAIRS: dict[str, dict[str, Any]] = {
 def expected_rows(definition: dict[str, Any], weights: list[int]) -> Bits:
     """Every possible report of people who answer so often, as often as its exact chance says."""
     chances: dict[str, Fraction] = {}
-    for weight, answers in zip(weights, all_shown(definition), strict=True):
+    for weight, answers in zip(weights, all_visible_answers(definition), strict=True):
         for row, chance in distribution(definition, answers).items():
             chances[row] = chances.get(row, Fraction(0)) + weight * chance
     common = math.lcm(*(chance.denominator for chance in chances.values()))
@@ -177,7 +177,7 @@ def says(question: dict[str, Any], answer: Any, name: str) -> bool:
 @pytest.mark.parametrize("name", PAIRS)
 def test_cells_shares_and_differences_are_exact_in_expectation(name: str) -> None:
     definition = PAIRS[name]
-    parsed, answers = survey(definition), all_shown(definition)
+    parsed, answers = survey(definition), all_visible_answers(definition)
     weights = [1 + i * i % 7 for i in range(len(answers))]
     rows = expected_rows(definition, weights)
     assert len(rows) < 500_000
@@ -227,7 +227,7 @@ def test_the_variance_of_a_cell_is_known_before_it_is_seen(name: str) -> None:
     """Of separate fields: half an interval is 1.96 standard errors of the products of scores, seen report by report."""
     definition = PAIRS[name]
     parsed = survey(definition)
-    rows = expected_rows(definition, [1 + i * i % 7 for i in range(len(all_shown(definition)))])
+    rows = expected_rows(definition, [1 + i * i % 7 for i in range(len(all_visible_answers(definition)))])
     many = np.concatenate([rows] * (1 + 20_000 // len(rows)))
     few, found = (crossed(parsed, some, "a", "b") for some in (rows, many))
     for one, cell in zip(few.cells, found.cells, strict=True):
@@ -313,9 +313,9 @@ def test_cells_shares_and_differences_are_covered(
                 third[kind, i, j] += bool(low + (high - low) / 3 <= truth <= high - (high - low) / 3)
     several = shares.max(axis=1, keepdims=True) < 1
     assert len(held) == 2 * (table > 0).sum() + ((table * table[0] > 0) & several & several[0])[1:].sum()
-    assert min(held.values()) / runs >= at_least(0.95, runs)
+    assert min(held.values()) / runs >= lowest_share(0.95, runs)
     if not name.startswith("sparse"):  # there, intervals are wide for want of reports; see the next test
-        assert min(third.values()) / runs < at_least(0.95, runs)
+        assert min(third.values()) / runs < lowest_share(0.95, runs)
 
 
 JOINT_FOUR = define(
@@ -353,8 +353,8 @@ def test_rows_that_decide_their_columns_have_covered_differences(
         held += low - 1e-9 <= truth <= high + 1e-9
         third += low + (high - low) / 3 <= truth <= high - (high - low) / 3
         assert -1 <= low <= high <= 1
-    assert held / runs >= at_least(0.93, runs)
-    assert third / runs < at_least(0.93, runs)
+    assert held / runs >= lowest_share(0.93, runs)
+    assert third / runs < lowest_share(0.93, runs)
 
 
 def test_rows_that_are_each_of_one_mind_leave_a_difference_open() -> None:
@@ -432,7 +432,7 @@ def test_a_noised_predictor_does_not_draw_the_difference_to_zero() -> None:
 @pytest.mark.parametrize("name", PAIRS)
 def test_under_two_reports_there_is_no_table(name: str, n: int) -> None:
     parsed = survey(PAIRS[name])
-    rows = expected_rows(PAIRS[name], [1] * len(all_shown(PAIRS[name])))[:n]
+    rows = expected_rows(PAIRS[name], [1] * len(all_visible_answers(PAIRS[name])))[:n]
     found = crossed(parsed, rows, "a", "b")
     assert (found.cells, found.within, found.differences, found.test) == ([], [], [], None)
     assert found.n <= n
@@ -441,7 +441,7 @@ def test_under_two_reports_there_is_no_table(name: str, n: int) -> None:
 @pytest.mark.parametrize("name", PAIRS)
 def test_reports_that_are_all_alike_give_no_certainties(name: str) -> None:
     parsed = survey(PAIRS[name])
-    for row in np.unique(expected_rows(PAIRS[name], [1] * len(all_shown(PAIRS[name]))), axis=0)[:12]:
+    for row in np.unique(expected_rows(PAIRS[name], [1] * len(all_visible_answers(PAIRS[name]))), axis=0)[:12]:
         for n in (2, 20):
             found = crossed(parsed, np.tile(row, (n, 1)), "a", "b")
             for line in [*found.cells, *found.within, *found.differences]:

@@ -36,7 +36,7 @@ from survey_app.kinds import kind_of
 from tests.definitions import COIN, define, drawn, field, geometric, multiple, number, scale, subset, survey, yes_no
 from tests.definitions import choice as choice_question
 from tests.estimate.observations import raw_mean
-from tests.estimate.rare import at_least
+from tests.estimate.rare import lowest_share
 
 Floats = npt.NDArray[np.float64]
 ALPHA, Z = 0.05, 1.959963984540054
@@ -305,9 +305,9 @@ def test_simultaneous_intervals_hold_together() -> None:
         return inside
 
     together, singly = held(Options(simultaneous=True)), held(Options())
-    assert at_least(0.95, runs) <= together.all(axis=1).mean() <= 0.975
-    assert singly.all(axis=1).mean() < at_least(0.95, runs)
-    assert singly.mean(axis=0).min() >= at_least(0.95, runs)
+    assert lowest_share(0.95, runs) <= together.all(axis=1).mean() <= 0.975
+    assert singly.all(axis=1).mean() < lowest_share(0.95, runs)
+    assert singly.mean(axis=0).min() >= lowest_share(0.95, runs)
 
 
 def test_quantile_sets_hold_the_quantile() -> None:
@@ -327,9 +327,9 @@ def test_quantile_sets_hold_the_quantile() -> None:
             held += truth[one.level] in one.options
             size += len(one.options)
             guessed += points[max(m for m in range(5) if below[m] < one.level)] == truth[one.level]
-    assert held / (3 * runs) >= at_least(0.95, runs)
+    assert held / (3 * runs) >= lowest_share(0.95, runs)
     assert size / (3 * runs) == pytest.approx(2.3, abs=0.3)
-    assert guessed / (3 * runs) < at_least(0.95, runs)  # the one point that seems to hold it does not do
+    assert guessed / (3 * runs) < lowest_share(0.95, runs)  # the one point that seems to hold it does not do
 
 
 def test_a_quantile_set_has_no_holes() -> None:
@@ -354,7 +354,7 @@ def test_a_quantile_set_is_never_empty_and_skipped_questions_have_none() -> None
     assert quartiles(Evidence(skipped.fields[0], np.full(4, 20), 80)) == []
 
 
-def test_drawn_options_are_covered_whoever_is_asked_about_them() -> None:
+def test_drawn_options_are_covered_no_matter_who_is_asked_about_them() -> None:
     """One of four options for each of 20 people: how many are asked about one is random, and so is what they say.
 
     Also where nobody is, or one person: it may be anything, and says so.
@@ -413,8 +413,8 @@ def test_shares_and_means_of_those_who_answered_are_covered(
             assert one.interval.coverage == "approximate"
             held[i] += low - 1e-5 <= truth <= high + 1e-5
             halved[i] += low + (high - low) / 3 <= truth <= high - (high - low) / 3
-    assert (held / runs).min() >= at_least(0.95, runs)
-    assert (halved / runs).min() < at_least(0.95, runs)
+    assert (held / runs).min() >= lowest_share(0.95, runs)
+    assert (halved / runs).min() < lowest_share(0.95, runs)
 
 
 def test_a_share_of_those_who_answered_is_never_a_point() -> None:

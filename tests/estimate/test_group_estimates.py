@@ -17,7 +17,7 @@ from survey_app.estimate.intervals import Options
 from survey_app.estimate.question_estimates import Estimate, Evidence, question_estimates
 from tests.definitions import COIN, define, drawn, field, multiple, number, scale, subset, survey, yes_no
 from tests.definitions import choice as choice_question
-from tests.estimate.rare import at_least
+from tests.estimate.rare import lowest_share
 
 Floats = npt.NDArray[np.float64]
 SHARES = [0.0, 0.02, 0.1, 0.25, 0.5, 0.8, 1.0]
@@ -149,9 +149,9 @@ def test_weighted_sums_of_many_small_groups_are_covered(
         quarter = (found.high - found.low) / 4
         held += found.low - 1e-12 <= truth <= found.high + 1e-12
         halved += found.low + quarter <= truth <= found.high - quarter
-    assert held / runs >= at_least(0.94, runs)
+    assert held / runs >= lowest_share(0.94, runs)
     if len(set(shares)) == 1:  # where they differ, it may be much wider than need be
-        assert halved / runs < at_least(0.94, runs)
+        assert halved / runs < lowest_share(0.94, runs)
 
 
 @pytest.mark.slow
@@ -170,7 +170,7 @@ def test_weighted_means_of_many_small_groups_are_covered() -> None:
         found = combine(each, [1 / 30] * 30, (1, 3)).interval
         held += found.low <= 1.03 <= found.high
         assert found.high - found.low < 0.2
-    assert held / runs >= at_least(0.95, runs)
+    assert held / runs >= lowest_share(0.95, runs)
 
 
 def test_a_weighted_sum_has_the_standard_error_of_the_textbook() -> None:

@@ -132,14 +132,17 @@ def test_likelihoods_are_those_of_the_bits_up_to_a_factor(name: str) -> None:
             define([choice_question(options=form["size"])], [field(form, "help")]), {"help": f"option {symbol}"}
         )
         exact[:, symbol] = [float(chances.get("".join(str(int(bit)) for bit in row), 0)) for row in rows]
-    factor = channel_of(made).likelihoods(rows.astype(np.uint8)) / exact
+    factor = channel_of(made).row_likelihoods(rows.astype(np.uint8)) / exact
     assert factor == pytest.approx(factor[:, :1] * np.ones(form["size"]))
 
 
 def test_the_likelihood_of_a_flip_has_a_column_for_no_and_for_yes() -> None:
     made = survey(define([yes_no()], [field(COIN, "cheated")])).fields[0].mechanism
     assert isinstance(made, Flip)
-    assert channel_of(made).likelihoods(np.array([[0], [1]], dtype=np.uint8)).tolist() == [[0.75, 0.25], [0.25, 0.75]]
+    assert channel_of(made).row_likelihoods(np.array([[0], [1]], dtype=np.uint8)).tolist() == [
+        [0.75, 0.25],
+        [0.25, 0.75],
+    ]
 
 
 # two separate fields that each name one symbol
@@ -419,7 +422,7 @@ def test_thin_tables_still_find_what_goes_together() -> None:
         assert found.p_value * 2000 == pytest.approx(round(found.p_value * 2000))
 
 
-def test_whoever_has_the_same_reports_sees_the_same_p_value() -> None:
+def test_the_same_reports_have_the_same_p_value() -> None:
     thin = np.array([[6.0, 2.0], [1.0, 3.0]])
     assert pearson(thin) == pearson(thin.copy())
     assert joint_independence(thin, 0.5, 0.125) == joint_independence(thin.copy(), 0.5, 0.125)

@@ -47,7 +47,7 @@ from tests.definitions import (
 )
 from tests.definitions import choice as choice_question
 from tests.estimate.observations import raw_mean, union
-from tests.exact import all_shown, mechanism_bits
+from tests.exact import all_visible_answers, mechanism_bits
 from tests.reference import distribution
 
 ALPHA = 0.05
@@ -178,7 +178,7 @@ def test_cells_that_no_reports_can_give_have_nearest_ones_too(cells: list[float]
 def exact_counts(definition: dict[str, Any], shares: list[float]) -> tuple[np.ndarray[Any, Any], float]:
     """The expected share of ones in each stored bit, if these are the shares of all answers."""
     total: np.ndarray[Any, Any] | None = None
-    for share, answers in zip(shares, all_shown(definition), strict=True):
+    for share, answers in zip(shares, all_visible_answers(definition), strict=True):
         for row, chance in distribution(definition, answers).items():
             bits = np.array([int(bit) for bit in row], dtype=float) * float(chance) * share
             total = bits if total is None else total + bits
@@ -198,7 +198,7 @@ def estimates_of(parsed: Survey, counts: np.ndarray[Any, Any], n: int) -> dict[s
 def test_every_estimator_is_unbiased(name: str) -> None:
     """Counts that are exactly their expectation give back exactly the shares that were put in."""
     definition = SMALL[name]
-    answers = all_shown(definition)
+    answers = all_visible_answers(definition)
     weights = np.arange(1, len(answers) + 1, dtype=float)
     shares = (weights / weights.sum()).tolist()
     rows, _ = exact_counts(definition, shares)
@@ -234,7 +234,7 @@ def true_value(question: dict[str, Any], one: Estimate, answers: list[dict[str, 
 def test_joint_cells_are_estimated_in_order() -> None:
     definition = SMALL["joint"]
     parsed = survey(definition)
-    answers = all_shown(definition)
+    answers = all_visible_answers(definition)
     weights = np.arange(1, len(answers) + 1, dtype=float)
     rows, _ = exact_counts(definition, (weights / weights.sum()).tolist())
     cells = joint_cells(

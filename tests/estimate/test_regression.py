@@ -36,7 +36,7 @@ from tests.definitions import (
     yes_no,
 )
 from tests.definitions import choice as choice_question
-from tests.estimate.rare import at_least
+from tests.estimate.rare import lowest_share
 
 Floats = npt.NDArray[np.float64]
 ALPHA, Z = 0.05, 1.959963984540054
@@ -114,7 +114,7 @@ def test_the_published_simulation(epsilon: str, n: int, runs: int, stated: Any) 
             ignored[run] = [one.estimate for one in fit(design, said, np.ones(n), 1 - 1e-9, 1e-9)]
     estimates, errors = found[:, :, 0], found[:, :, 1]
     held = (np.abs(estimates - beta) <= Z * errors).mean(axis=0)
-    assert held.min() >= at_least(0.95, runs)
+    assert held.min() >= lowest_share(0.95, runs)
     spread = estimates.std(axis=0)
     assert np.median(errors, axis=0) == pytest.approx(spread, rel=0.05 + MANY / math.sqrt(2 * runs))
     if stated:
@@ -195,8 +195,8 @@ def test_coefficients_on_randomized_answers_are_covered(
         assert lines.coefficients[0].n == n
     estimates, errors = found[:, :, 0], found[:, :, 1]
     held = (np.abs(estimates - beta) <= Z * errors).mean(axis=0)
-    assert held.min() >= at_least(0.95, runs)
-    assert (np.abs(estimates - beta) <= Z * errors / 3).mean(axis=0).min() < at_least(0.95, runs)
+    assert held.min() >= lowest_share(0.95, runs)
+    assert (np.abs(estimates - beta) <= Z * errors / 3).mean(axis=0).min() < lowest_share(0.95, runs)
 
 
 def test_ignoring_the_noise_of_a_predictor_draws_its_slope_to_zero() -> None:

@@ -11,7 +11,7 @@ from survey_app.estimate.intervals import Method, Options
 from survey_app.estimate.question_estimates import Estimate, Evidence, question_estimates
 from survey_app.figures import FamilyName
 from tests.definitions import define, drawn, field, multiple, survey
-from tests.estimate.rare import at_least
+from tests.estimate.rare import lowest_share
 
 SKIPPED = 1 << 3
 
@@ -62,5 +62,5 @@ def test_shares_of_those_who_answered_are_covered(draw: int, skipping: float, n:
         found = answered(evidence), question_estimates(evidence, question, Options())[:3]
         for seen, lines in zip((held, of_all), found, strict=True):
             seen += [one.interval.low <= share <= one.interval.high for one, share in zip(lines, true, strict=True)]
-    assert min(held) / runs >= at_least(0.95, runs)
-    assert (min(of_all) / runs < at_least(0.95, runs)) == (skipping > 0)
+    assert min(held) / runs >= lowest_share(0.95, runs)
+    assert (min(of_all) / runs < lowest_share(0.95, runs)) == (skipping > 0)

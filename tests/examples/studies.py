@@ -1,4 +1,4 @@
-"""The studies of examples/: their files, what is said at their top, and what their made-up people would say."""
+"""The studies of examples/: their files, the comment at their top, and the truth of their simulated people."""
 
 import re
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ FOLDER = ROOT / "examples"
 
 @dataclass(frozen=True)
 class Study:
-    """An author's file and the truth beside it."""
+    """An author's file, and the truth file that belongs to it."""
 
     name: str
 
@@ -29,33 +29,33 @@ class Study:
 
     @property
     def truth(self) -> dict[str, Any]:
-        """What the people of a simulation say."""
+        """The true answers of the simulated people."""
         read: dict[str, Any] = YAML(typ="safe", pure=True).load(self.truth_file.read_text())
         return read
 
     @property
-    def uninvited(self) -> bytes:
-        """The same study for anybody who has the link, which made-up people can answer."""
+    def public_source(self) -> bytes:
+        """The same study for everybody who has the link, so that simulated people can answer it."""
         return re.sub(rb"^invitations: true\n", b"", self.file.read_bytes(), flags=re.MULTILINE)
 
     @property
-    def built(self) -> BuiltSurvey:
-        return build(self.uninvited)
+    def built_survey(self) -> BuiltSurvey:
+        return build(self.public_source)
 
     @property
-    def told(self) -> list[str]:
+    def comment(self) -> list[str]:
         """The comment before the first key, line by line."""
         return re.findall(r"^# ?(.*)$", self.file.read_text().partition("\nslug:")[0], re.MULTILINE)
 
     @property
     def commands(self) -> list[str]:
-        """What the comment tells to run."""
-        return [line.strip() for line in self.told if line.startswith("    candor ")]
+        """The commands that the comment tells the reader to run."""
+        return [line.strip() for line in self.comment if line.startswith("    candor ")]
 
     @property
     def promises(self) -> list[tuple[str, str]]:
-        """What it says that a plan says: the words, and the command."""
-        found = (re.fullmatch(r"\W*(.*): candor (plan .*)", line) for line in self.told)
+        """The results of `candor plan` that the comment promises: the words, and the command."""
+        found = (re.fullmatch(r"\W*(.*): candor (plan .*)", line) for line in self.comment)
         return [(match[1], match[2]) for match in found if match]
 
 

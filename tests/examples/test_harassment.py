@@ -11,7 +11,7 @@ import candor_client
 from candor_client import CandorError, Ledger
 from survey_app import accounts
 from survey_app.cli import main
-from tests.clock import hurried
+from tests.clock import make_fast_clock
 from tests.examples.studies import Study
 from tests.server_process import Server
 
@@ -60,10 +60,12 @@ def test_two_people_with_invitations_answer_once_each(tmp_path: Path, monkeypatc
             asked = candor_client.fetch(link)
             assert asked.study == "harassment" and asked.tickets is not None
             ledger = Ledger(tmp_path / f"{group}.json")
-            assert candor_client.respond(link, answers, ledger=ledger, clock=hurried()).status == "stored"
-            assert candor_client.respond(link, answers, ledger=ledger, clock=hurried()).status == "already_stored"
+            assert candor_client.respond(link, answers, ledger=ledger, clock=make_fast_clock()).status == "stored"
+            assert (
+                candor_client.respond(link, answers, ledger=ledger, clock=make_fast_clock()).status == "already_stored"
+            )
             with pytest.raises(CandorError, match="invitation"):  # somebody else with the same link
-                candor_client.respond(link, answers, ledger=Ledger(tmp_path / "another.json"), clock=hurried())
+                candor_client.respond(link, answers, ledger=Ledger(tmp_path / "another.json"), clock=make_fast_clock())
             assert "1 invited, 1 has taken a ticket" in candor("survey", "invited", slug)
             assert '"reports":1' in candor("survey", "check", slug, "--json").replace(" ", "")
     finally:

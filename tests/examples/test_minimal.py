@@ -159,7 +159,7 @@ def test_a_browser_flips_by_the_same_threshold_and_sends_one_bit(
         page.get_by_text("Sent: yes." if sent else "Sent: no.").wait_for()
         assert page.evaluate("[drawn.constructor.name, drawn.length]") == ["Uint8Array", 1]
         assert page.locator("button:enabled").count() == 0
-        (report,) = device.sent("POST")
+        (report,) = device.requests_of("POST")
         assert json.loads(report.post_data or "") == {"bit": sent}
         assert not [one for one in device.complaints if "favicon" not in one and "404" not in one]
         page.goto(f"{origin}/results")
@@ -174,5 +174,5 @@ def test_a_browser_flips_by_itself_and_without_scripts_sends_nothing(origin: str
     assert sum(counts(path).values()) == 1
     with visit(browser, java_script_enabled=False) as device:
         device.open(f"{origin}/").get_by_role("button", name="No").click()
-        assert device.sent("POST") == []
+        assert device.requests_of("POST") == []
     assert sum(counts(path).values()) == 1

@@ -41,7 +41,7 @@ def test_the_script_shows_the_results_and_fits_by_hand_what_the_server_fits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     installation = build(tmp_path)
-    published = installation.publish(STUDY.built.survey, **vars(Terms(public=False)))
+    published = installation.publish(STUDY.built_survey.survey, **vars(Terms(public=False)))
     rows = students(published.survey)
     installation.store.write(
         lambda: [Submission(published.key, at.to_bytes(16), row.tobytes()) for at, row in enumerate(rows)]

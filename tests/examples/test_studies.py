@@ -18,7 +18,7 @@ from survey_app.assure.simulation.trial import population_figure, simulate_tally
 from survey_app.authoring import build_file
 from survey_app.cli import main
 from survey_app.figures import FigureKind
-from survey_app.plan.assumed_people import draw_people
+from survey_app.plan.simulated_people import draw_people
 from survey_app.plan.study_plan import split_respondents
 from survey_app.results.survey_document import results
 from tests.examples.studies import FOLDER, STUDIES, Study
@@ -71,7 +71,7 @@ def test_a_study_takes_as_many_people_as_the_index_and_its_top_say(
     plan = json.loads(candor(*command, "--respondents", str(people), "--json"))
     assert plan["respondents"] == people
     assert plan["advice"] == [], "so many people are enough"
-    if study.told:
+    if study.comment:
         words, said = study.promises[0]
         found = PEOPLE.search(words)
         assert found and int(found[1].replace(",", "")) == people and shlex.split(said) == command
@@ -104,7 +104,7 @@ def test_the_commands_at_the_top_run_as_they_stand(
     assert "precision:" not in said, "so many people were said to be enough"
     if study.name == "harassment":
         assert re.search(r"9,?000 invited, 0 have taken a ticket", said)
-    elif study.told:
+    elif study.comment:
         assert f"{people} reports were added" in said
         assert re.search(r"[\d,]+ reports; 95% intervals", said)
 
@@ -133,7 +133,7 @@ def test_a_copy_without_invitations_is_simulated_as_its_truth_says(
     (tmp_path / "password").write_text("a long password")
     candor("user", "add", "ada", "--password-file", str(tmp_path / "password"))
     copy = tmp_path / study.file.name
-    copy.write_bytes(study.uninvited)
+    copy.write_bytes(study.public_source)
     candor("survey", "add", str(copy))
     assert "4432 reports were added" in candor(*words)
     assert "all groups" in candor("results", study.name)
@@ -166,7 +166,7 @@ def test_the_truth_lies_inside_as_often_as_intervals_promise_and_another_truth_d
     rng = np.random.default_rng()
     figures, firsts, missed = 0, 0, Counter[str]()
     for study in STUDIES:
-        built, people = study.built, planned(study)[0]
+        built, people = study.built_survey, planned(study)[0]
         beyond = {"true": Counter[str](), "guessed": Counter[str]()}
         for survey, count in zip(
             built.surveys, split_respondents(people, built.sizes, len(built.surveys)), strict=True

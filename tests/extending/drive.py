@@ -195,7 +195,7 @@ def check_intervals(definition: Definition) -> None:
     import numpy as np
 
     from survey_app.assure.simulation.trial import population_figure, simulate_tally
-    from survey_app.plan.assumed_people import draw_people
+    from survey_app.plan.simulated_people import draw_people
     from survey_app.results.survey_document import results
 
     survey = candor_client.Survey.from_json(encode(definition))

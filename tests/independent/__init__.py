@@ -1,7 +1,7 @@
-"""A client written from docs/protocol.md alone, by the letter and not for speed: the proof that the page is complete.
+"""A client written from docs/protocol.md alone, by the letter and not for speed: it proves that the page is complete.
 
-It imports nothing of ours. Numbers, spellings and keys are read out of the page, here, so that a wrong one there fails;
-`tests/docs/test_protocol.py` holds it against all vectors and against the real server.
+It imports nothing of ours. It reads numbers, spellings and keys out of the page, so that a wrong one there fails;
+`tests/docs/test_protocol.py` checks it against all vectors and against the real server.
 """
 
 import base64
@@ -28,16 +28,16 @@ WHOLE = 2**64
 Object = dict[str, Any]
 
 
-class Refused(Exception):
-    """What a device does not answer."""
+class DefinitionRefusal(Exception):
+    """A definition or a reply that a device must refuse."""
 
 
 def need(fine: object, why: str = "") -> None:
     if not fine:
-        raise Refused(why)
+        raise DefinitionRefusal(why)
 
 
-def spelled(value: Any, name: str) -> bool:
+def matches_spelling(value: Any, name: str) -> bool:
     return isinstance(value, str) and re.fullmatch(SPELLINGS[name], value) is not None
 
 
@@ -51,13 +51,16 @@ def text(value: Any) -> str:
     need(not re.search(SPELLINGS["invisible"], value))
     for place, one in enumerate(value):
         beside = [*value[max(place - 1, 0) : place], *value[place + 1 : place + 2]]
-        need(not spelled(one, "joiner") or (len(beside) == 2 and all(spelled(other, "joined") for other in beside)))
+        need(
+            not matches_spelling(one, "joiner")
+            or (len(beside) == 2 and all(matches_spelling(other, "joined") for other in beside))
+        )
     need(any(unicodedata.category(one) != "Zs" and one not in "\u2028\u2029" for one in value))
     return str(value)
 
 
 def decimal(value: Any) -> Fraction:
-    need(type(value) is int or spelled(value, "decimal"))
+    need(type(value) is int or matches_spelling(value, "decimal"))
     return Fraction(value)
 
 

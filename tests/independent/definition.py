@@ -1,4 +1,4 @@
-"""Which definitions a device takes: "The definition" of the page."""
+"""The definitions that a device accepts: "The definition" of the page."""
 
 import json
 import math
@@ -9,29 +9,29 @@ from tests.independent import (  # fmt: skip
     FORMAT,
     KEYS,
     NUMBERS,
+    DefinitionRefusal,
     Object,
-    Refused,
     decimal,
     integer,
     items,
     keys,
     labels,
+    matches_spelling,
     need,
-    spelled,
     text,
     unspell,
 )
 from tests.independent.mechanism import check_mechanism, check_size, names, steps, width
 
 
-def read(source: bytes) -> Object:
-    """A definition that may be answered, as far as its form goes."""
+def read_definition(source: bytes) -> Object:
+    """Return the definition, if its form is valid; raise DefinitionRefusal if not."""
     need(len(source) <= NUMBERS["bytes of a definition"])
     try:
-        value = json.loads(source.decode(), parse_float=refuse, parse_constant=refuse)
+        value = json.loads(source.decode(), parse_float=refuse_number, parse_constant=refuse_number)
         again = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
     except (ValueError, RecursionError):
-        raise Refused("no JSON") from None
+        raise DefinitionRefusal("no JSON") from None
     bare = re.sub(rb'"(\\.|[^"\\])*"', b"", source)  # without its texts
     need(again == source and b"null" not in bare)
     need(all(len(one) < 18 and abs(int(one)) < 2**53 for one in re.findall(rb"-?\d+", bare)))
@@ -39,11 +39,11 @@ def read(source: bytes) -> Object:
     need(value["format"] == FORMAT)
     for key in {"title", "description", "consent", "contact", "thanks", "completion", "group"} & value.keys():
         text(value[key])
-    need("://" not in value.get("completion", "") or spelled(value["completion"], "address"))
-    need(all(spelled(value[key], "name") for key in {"slug", "study"} & value.keys()))
+    need("://" not in value.get("completion", "") or matches_spelling(value["completion"], "address"))
+    need(all(matches_spelling(value[key], "name") for key in {"slug", "study"} & value.keys()))
     need(("study" in value) == ("group" in value))
     need("study" not in value or value["slug"].startswith(value["study"] + "-"))
-    need("language" not in value or (spelled(value["language"], "language") and value["language"] != "en"))
+    need("language" not in value or (matches_spelling(value["language"], "language") and value["language"] != "en"))
     need(decimal(value["epsilon"]) > 0 and len(str(value["epsilon"]).partition(".")[2]) <= NUMBERS["places of ε"])
     need("ask" not in value or (type(value["ask"]) is int and value["ask"] == 1))
     for place, question in enumerate(items(value["questions"], 1)):
@@ -58,14 +58,14 @@ def read(source: bytes) -> Object:
     return dict(value)
 
 
-def refuse(said: str) -> Any:
+def refuse_number(said: str) -> Any:
     raise ValueError(said)
 
 
 def check_question(question: Any, earlier: list[Object]) -> None:
     need(isinstance(question, dict) and f"question {question.get('type')}" in KEYS)
     keys(question, f"question {question['type']}")
-    need(spelled(question["id"], "name") and question["id"] not in [one["id"] for one in earlier])
+    need(matches_spelling(question["id"], "name") and question["id"] not in [one["id"] for one in earlier])
     text(question["text"])
     need(all(question[key] is True for key in {"optional", "shuffle"} & question.keys()))
     need("optional" not in question or "show_if" not in question)
@@ -130,7 +130,7 @@ def check_languages(value: Object) -> list[tuple[str, Any]]:
 
 
 def check_words(words: Any, value: Object, tag: str) -> None:
-    need(spelled(tag, "language") and tag != value.get("language", "en") and isinstance(words, dict))
+    need(matches_spelling(tag, "language") and tag != value.get("language", "en") and isinstance(words, dict))
     must = {"title", "questions", *({"description", "consent", "thanks", "sections"} & value.keys())}
     need(must <= words.keys() <= must | ({"contact"} & value.keys()))
     for key in words.keys() - {"questions", "sections"}:
@@ -154,13 +154,13 @@ def check_words(words: Any, value: Object, tag: str) -> None:
 def check_tickets(value: Any) -> None:
     keys(value, "tickets")
     need(
-        spelled(value["key"], "key")
+        matches_spelling(value["key"], "key")
         and modulus(value) % 2
         and modulus(value).bit_length() == NUMBERS["bits of a modulus"]
     )
-    need("issuer" not in value or spelled(value["issuer"], "origin"))
+    need("issuer" not in value or matches_spelling(value["issuer"], "origin"))
     if "from" in value:
-        need(spelled(value["from"], "moment"))
+        need(matches_spelling(value["from"], "moment"))
         year, month, day, hour, minute = map(int, re.findall(r"\d+", value["from"]))
         leap = year % 4 == 0 and (year % 100 or year % 400 == 0)
         days = [31, 29 if leap else 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]

@@ -1,4 +1,4 @@
-"""What a field's integers are good for: how many symbols it has, whether they are valid, and what ε they spend."""
+"""The integers of a field: how many symbols it has, whether they are valid, and how much ε they spend."""
 
 import itertools
 import math
@@ -7,7 +7,7 @@ from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
-from tests.independent import KEYS, NUMBERS, WHOLE, Object, integer, keys, need, spelled
+from tests.independent import KEYS, NUMBERS, WHOLE, Object, integer, keys, matches_spelling, need
 
 SLACK = Decimal("1e-9")
 
@@ -21,24 +21,24 @@ def names(question: Object) -> list[str]:
     return list(question.get("options") or question.get("points") or ["no", "yes"])
 
 
-def optional(question: Object) -> int:
+def is_optional(question: Object) -> int:
     return int("optional" in question or "show_if" in question)
 
 
 def size(question: Object) -> int:
     if question["type"] == "number":
-        return int(question.get("levels") or question["bins"]) + optional(question)
+        return int(question.get("levels") or question["bins"]) + is_optional(question)
     count = len(names(question))
-    return (2**count if question["type"] == "multiple" else count) + optional(question)
+    return (2**count if question["type"] == "multiple" else count) + is_optional(question)
 
 
 def check_mechanism(made: Any, members: list[Object]) -> int:
-    """The work of a field, whose mechanism is one for it."""
+    """Check that a field has a valid mechanism; return its work."""
     need(isinstance(made, dict) and f"mechanism {made.get('kind')}" in KEYS)
     kind = made["kind"]
     keys(made, f"mechanism {kind}")
     for key in {"one", "zero", "keep", "ratio"} & made.keys():
-        need(spelled(made[key], "threshold") and int(made[key]) < WHOLE)
+        need(matches_spelling(made[key], "threshold") and int(made[key]) < WHOLE)
     for key in {"size", "weight", "draw"} & made.keys():
         integer(made[key], 1, 2**53 - 1)
     cells, only = math.prod(size(one) for one in members), members[0]
@@ -48,14 +48,14 @@ def check_mechanism(made: Any, members: list[Object]) -> int:
         need(only["type"] == "multiple" and made["draw"] <= NUMBERS["options drawn"])
         return 1 << int(made["draw"])
     else:
-        need(kind != "geometric" or ("levels" in only and not optional(only)))
+        need(kind != "geometric" or ("levels" in only and not is_optional(only)))
     return cells
 
 
 def check_size(made: Object, members: list[Object]) -> None:
     kind, only = made["kind"], members[0]
     symbols = len(cells_of(members)) if len(members) > 1 else size(only)
-    need(made.get("size", 2) == (len(names(only)) + optional(only) if kind == "drawn" else symbols))
+    need(made.get("size", 2) == (len(names(only)) + is_optional(only) if kind == "drawn" else symbols))
     keep, k, w, r = int(made.get("keep", 0)), made.get("size", 2), made.get("weight", 1), made.get("draw", 1)
     if kind == "flip":
         need(0 < int(made["zero"]) < int(made["one"]) < WHOLE)
@@ -75,14 +75,14 @@ def tails(made: Object) -> list[int]:
 
 
 def cells_of(members: Sequence[Object]) -> list[tuple[int, ...]]:
-    """The combinations that can occur, in ascending order."""
+    """Return the combinations that can occur, in ascending order."""
     at = {one["id"]: place for place, one in enumerate(members)}
 
     def occurs(digits: tuple[int, ...]) -> bool:
         for one, digit in zip(members, digits, strict=True):
             parent = at.get(one["show_if"]["question"]) if "show_if" in one else None
             if parent is not None and digit != size(one) - 1:
-                said = selected(members[parent], digits[parent])
+                said = selected_labels(members[parent], digits[parent])
                 if not {*said} & {*one["show_if"]["is"]}:
                     return False
         return True
@@ -90,7 +90,7 @@ def cells_of(members: Sequence[Object]) -> list[tuple[int, ...]]:
     return [digits for digits in itertools.product(*(range(size(one)) for one in members)) if occurs(digits)]
 
 
-def selected(question: Object, symbol: int) -> list[str]:
+def selected_labels(question: Object, symbol: int) -> list[str]:
     if question["type"] != "multiple":
         return names(question)[symbol : symbol + 1]
     none = symbol == 2 ** len(names(question))
@@ -98,7 +98,7 @@ def selected(question: Object, symbol: int) -> list[str]:
 
 
 def epsilon(definition: Object) -> Decimal:
-    """What the integers spend; Refused if that is above the claim."""
+    """Return the ε that the integers spend; raise DefinitionRefusal if it is above the claim."""
     losses = [loss(field["mechanism"]) for field in definition["fields"]]
     with localcontext(Context(prec=40)):
         spent = max(losses) if "ask" in definition else sum(losses, Decimal(0))

@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 from tests.independent import NUMBERS, WHOLE, Object, digest_of, spell
-from tests.independent.definition import read
-from tests.independent.mechanism import cells_of, names, optional, size, steps, tails, width
+from tests.independent.definition import read_definition
+from tests.independent.mechanism import cells_of, is_optional, names, size, steps, tails, width
 from tests.independent.ticket import ticket_id
 
 Bytes = Callable[[int], bytes]
@@ -38,7 +38,7 @@ def subset(true: int, count: int, weight: int, keep: str, draw: Bytes) -> list[i
 
 
 def bits_of(definition: Object, answers: Object, draw: Bytes) -> bytes:
-    """The noisy bits of a report, packed."""
+    """Return the noisy bits of a report, packed."""
     said = dict[str, Any]()
     for question in definition["questions"]:
         given = answers.get(question["id"])
@@ -60,7 +60,7 @@ def bits_of(definition: Object, answers: Object, draw: Bytes) -> bytes:
 
 def field_bits(made: Object, members: list[Object], said: Object, draw: Bytes) -> str:
     if made["kind"] == "drawn":
-        options = [*members[0]["options"], *[None] * optional(members[0])]
+        options = [*members[0]["options"], *[None] * is_optional(members[0])]
         chosen = [None] if said[members[0]["id"]] is None else said[members[0]["id"]]
         asked = sorted(pick(made["draw"], list(range(made["size"])), draw))
         true = sum(1 << i for i, option in enumerate(asked) if options[option] in chosen)
@@ -102,8 +102,8 @@ def symbol_of(question: Object, answer: Any, draw: Bytes) -> int:
 
 
 def report(source: bytes, answers: Object, draw: Bytes, ticket: tuple[bytes, bytes] | None = None) -> bytes:
-    """What is sent, byte for byte."""
-    bits = bits_of(read(source), answers, draw)
+    """Return the report, byte for byte as it is sent."""
+    bits = bits_of(read_definition(source), answers, draw)
     if ticket is None:
         more, identity = "", draw(NUMBERS["bytes of an id"])
     else:

@@ -1,7 +1,7 @@
-"""A server that kills itself, with everything it started, at one point of a ticket's way: really, with SIGKILL.
+"""A server that kills itself and everything it started, with SIGKILL, at one point of issuing a ticket.
 
-`python -m tests.invitations.crash_points PORT` serves as `candor serve` does; CRASH names the point, and a file named by
-CRASH_ONCE, which is taken away then, whether it still shall.
+`python -m tests.invitations.crash_points PORT` serves as `candor serve` does. CRASH names the point. The server crashes
+only while the file named by CRASH_ONCE exists, and removes it first.
 """
 
 import os
@@ -22,7 +22,7 @@ POINTS = ("before the mark", "between mark and signature", "between signature an
 
 
 def crash(point: str) -> None:
-    """Die here, if this is where, and only once."""
+    """Kill the process group if this is the point to crash at, and only once."""
     once = Path(os.environ["CRASH_ONCE"])
     if os.environ["CRASH"] == point and once.exists():
         once.unlink()
@@ -30,7 +30,7 @@ def crash(point: str) -> None:
 
 
 class CrashingFile(TicketFile):
-    """Dies before it marks."""
+    """A ticket file that crashes before it marks."""
 
     def mark(self, key: int, code: bytes, message: bytes) -> MarkOutcome:
         crash(POINTS[0])
@@ -38,7 +38,7 @@ class CrashingFile(TicketFile):
 
 
 class CrashingSigner(Signer):
-    """Dies before it signs."""
+    """A signer that crashes before it signs."""
 
     def sign(self, key: Key, message: int) -> "Future[bytes]":
         crash(POINTS[1])
@@ -46,10 +46,10 @@ class CrashingSigner(Signer):
 
 
 def create() -> rsgi.RsgiAdapter:
-    """What a worker serves."""
+    """Return the app that a worker serves."""
     made = rsgi.create(Counts())
-    desk: Any = made._signer
-    desk._file, desk._signer = CrashingFile(desk._file.path), CrashingSigner()
+    issuer: Any = made._signer
+    issuer._file, issuer._signer = CrashingFile(issuer._file.path), CrashingSigner()
 
     async def ticket(*arguments: Any) -> Any:
         reply = await unharmed(*arguments)
@@ -62,7 +62,7 @@ def create() -> rsgi.RsgiAdapter:
 
 
 class CrashingServer(Server):
-    """The real server, but for the point at which it dies."""
+    """The real server, except that it crashes at one point."""
 
     def __init__(self, path: Path, point: str) -> None:
         once = path.with_name("crash once")

@@ -1,9 +1,9 @@
-"""Somebody who has all files and wants to know which report came of which invitation.
+"""An attacker who has all files and wants to know which report came of which invitation.
 
-They have the researcher's list, so they know every code, and with it the hash that lies beside it. They look where these
-lie in each file, and where the ids of reports lie, take the order of the one for the order of the other, in all ways, and
-keep the best. Nobody could order things that lie in no order: of so many pairings each would then be right for one
-person on average (the fixed points of a random permutation, Poisson with mean 1), and the ranks uncorrelated.
+They have the researcher's list, so they know every code and its hash. They look up the places of these hashes and of
+the ids of reports in each file, match the two orders in all ways, and keep the best match. If nothing is in order, each
+of so many pairings is right for one person on average (the fixed points of a random permutation, Poisson with mean 1),
+and the ranks are uncorrelated.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ CORRELATION = 0.45  # of 200 ranks: 6.3 standard deviations, P = 2e-10
 MOST_PAIRINGS = 1000  # so that all of them together raise a false alarm once in a million runs
 
 
-class Found(NamedTuple):
+class AttackResult(NamedTuple):
     """The best of all attempts: people whose report was found, the strongest correlation, and how many attempts."""
 
     right: int
@@ -28,13 +28,13 @@ class Found(NamedTuple):
     attempts: int
 
     @property
-    def links(self) -> bool:
+    def beats_guessing(self) -> bool:
         """Whether this is more than guessing would find."""
         return self.right >= RIGHT or self.correlation >= CORRELATION
 
 
-def attack(files: Mapping[str, bytes], people: Sequence[Sequence[bytes]], reports: Sequence[bytes]) -> Found:
-    """Try to link people, of each of whom some bytes are known, to reports; the truth is that they stand in one order."""
+def attack(files: Mapping[str, bytes], people: Sequence[Sequence[bytes]], reports: Sequence[bytes]) -> AttackResult:
+    """Return how well people can be linked to reports by some known bytes of each; the truth: both are in one order."""
     ours = [rank for known in zip(*people, strict=True) for rank in _ranks(files, known)]
     theirs = list(_ranks(files, reports))
     right, correlation, attempts = 0, 0.0, 0
@@ -44,12 +44,14 @@ def attack(files: Mapping[str, bytes], people: Sequence[Sequence[bytes]], report
             right = max(right, int(np.sum(one == turned)))
             correlation = max(correlation, abs(float(np.corrcoef(one, turned)[0, 1])))
     assert attempts <= MOST_PAIRINGS
-    return Found(right, correlation, attempts)
+    return AttackResult(right, correlation, attempts)
 
 
 def _ranks(files: Mapping[str, bytes], known: Sequence[bytes]) -> Iterator[Ranks]:
-    """In which order these bytes lie in each file, by their first and by their last place; absent ones come last, in
-    an order drawn by chance, and not in the one in which they are listed here."""
+    """Yield the order of these bytes in each file, by their first and by their last place.
+
+    Absent ones come last, in a random order, so that the order of the arguments tells nothing.
+    """
     chance = np.random.default_rng()
     for data in files.values():
         for find in (data.find, data.rfind):

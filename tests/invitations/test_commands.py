@@ -19,12 +19,12 @@ from survey_app import accounts
 from survey_app.authoring.terms import Terms
 from survey_app.cli import main
 from survey_app.store import Member, TicketFile
-from tests.clock import hurried
+from tests.clock import make_fast_clock
 from tests.fixtures import make
 from tests.scripted_server import Server as Impostor
 from tests.server_process import Server
-from tests.sign_in import on_disk
-from tests.ticket_surveys import invited_to
+from tests.sign_in import read_all_files
+from tests.ticket_surveys import invitation_survey
 
 YAML = """slug: exam
 title: Exam honesty
@@ -96,14 +96,14 @@ def test_invitations_are_links_and_only_their_hashes_are_kept(run: Run, tmp_path
     codes = [Address.parse(link).invitation for link in links]
     assert len(set(codes)) == 3 and all(link.startswith("https://example.org/s/exam#code=") for link in links)
     assert well(run("survey", "invite", "exam", "--count", "1")).startswith("/s/exam#code=")
-    kept = on_disk(tmp_path / "candor.db")
+    kept = read_all_files(tmp_path / "candor.db")
     assert not [code for code in codes if code and code.encode() in kept]
     found = invited(run)
     assert (found["invited"], found["taken"], len(found["not_taken"])) == (4, 0, 4)
     assert well(run("survey", "invited", "exam")).splitlines()[0] == "4 invited, 0 have taken a ticket"
 
 
-def test_names_stay_with_whoever_invites(run: Run, tmp_path: Path) -> None:
+def test_names_stay_with_the_inviting_researcher(run: Run, tmp_path: Path) -> None:
     well(run("survey", "add", write(tmp_path, "true")))
     people = tmp_path / "people.txt"
     people.write_text("Ada Lovelace\nDoe, John\n\nFrançoise\n", encoding="utf-8")
@@ -193,7 +193,7 @@ def test_somebody_else_invites_and_the_collector_never_sees_an_invitation(
     assert all(link.startswith(f"{url}#code=") for link in links)
     for number, link in enumerate(links):
         ledger = Ledger(tmp_path / f"{number}.json")
-        assert candor_client.respond(link, {"cheated": True}, ledger=ledger, clock=hurried()).status == "stored"
+        assert candor_client.respond(link, {"cheated": True}, ledger=ledger, clock=make_fast_clock()).status == "stored"
     found = well(office("issuer", "invited", "exam", "--json"))
     assert json.loads(found) == {"invited": 2, "taken": 2, "not_taken": []}
     with pytest.raises(candor_client.CandorError, match="refused"):
@@ -210,12 +210,12 @@ def test_an_issuer_registers_what_its_own_key_is_for_and_nothing_else(
     office: Run, tmp_path: Path, server: Impostor
 ) -> None:
     url = f"{server.origin}/s/exam"
-    server.define(invited_to(issuer="http://127.0.0.1:1").source, "exam")
+    server.define(invitation_survey(issuer="http://127.0.0.1:1").source, "exam")
     assert "was not made here" in fault(office("issuer", "add", url))
-    server.define(invited_to().source, "exam")
+    server.define(invitation_survey().source, "exam")
     assert "names no issuer" in fault(office("issuer", "add", url))
     key = well(office("issuer", "key", "exam")).strip()
-    definition = json.loads(invited_to(issuer="http://127.0.0.1:1").source)
+    definition = json.loads(invitation_survey(issuer="http://127.0.0.1:1").source)
     definition["tickets"]["key"] = key
     server.define(candor_client.canonical.dumps(definition), "exam")
     assert "no definition of exam" in fault(office("issuer", "invite", "exam", "--count", "1"))
@@ -237,7 +237,7 @@ def test_an_issuers_file_is_no_store_and_a_store_no_issuers_file(run: Run, offic
 def test_nobody_is_invited_when_answering_has_begun(tmp_path: Path) -> None:
     installation = make(tmp_path / "late.db")[0]
     installation.add_surveys(
-        [Member(invited_to(from_="2026-01-01T00:00Z"), Terms())], owner=installation.users()[0].key
+        [Member(invitation_survey(from_="2026-01-01T00:00Z"), Terms())], owner=installation.users()[0].key
     )
     invoke = runner(tmp_path / "late.db")
     assert "Answering began on 2026-01-01 00:00 UTC; nobody" in fault(

@@ -22,7 +22,7 @@ def test_at_least_a_step_is_left_out_and_no_two_states_differ_by_less() -> None:
     assert min(lengths) >= STEP and max(lengths) < 2 * STEP and len(lengths) > 5, "steps of many lengths"
 
 
-def test_whoever_adds_people_of_their_own_cannot_tell_where_a_step_ends() -> None:
+def test_a_researcher_who_adds_people_of_their_own_cannot_tell_where_a_step_ends() -> None:
     """With steps of exactly twenty, nineteen of one's own tell when the twentieth comes."""
     ends = [next(count for count in range(3 * STEP) if shown(count, f"taken {survey}")) for survey in range(400)]
     assert len(set(ends)) == STEP and min(ends) == 2 * STEP

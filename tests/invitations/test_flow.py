@@ -16,11 +16,11 @@ from candor_client.errors import ServerRefusal, Unreachable
 from survey_app.accounts import hash_secret
 from survey_app.store import PublishedSurvey, TicketFile, open_tickets
 from survey_app.store.sqlite import SqliteStore
-from tests.clock import hurried
+from tests.clock import make_fast_clock
 from tests.fixtures import CHEAP, add, check_store
 from tests.invitations.crash_points import POINTS, CrashingServer
 from tests.server_process import Server
-from tests.ticket_surveys import invited_to, key, request_for
+from tests.ticket_surveys import invitation_survey, key, request_for
 
 pytestmark = pytest.mark.slow
 
@@ -36,7 +36,7 @@ class Place:
         self.store.migrate()
         owner = self.store.add_user("ada", CHEAP.hash("a long password"))
         self.tickets: TicketFile = open_tickets(self.store)
-        made = invited_to()
+        made = invitation_survey()
         self.tickets.add_key(made.slug, key(), made.digest)
         self.published: PublishedSurvey = add(self.store, made, owner=owner.key)
 
@@ -77,7 +77,7 @@ def link(server: Server, code: str) -> str:
 
 
 def respond(url: str, ledger: Ledger) -> str:
-    return candor_client.respond(url, SAID, ledger=ledger, clock=hurried()).status
+    return candor_client.respond(url, SAID, ledger=ledger, clock=make_fast_clock()).status
 
 
 def refusal(url: str, ledger: Ledger) -> str:
@@ -87,7 +87,7 @@ def refusal(url: str, ledger: Ledger) -> str:
 
 
 def check_one_vote(place: Place, server: Server, code: str, name: str) -> None:
-    """Whoever was interrupted has one vote, and nobody else has another with the same code."""
+    """A respondent who was interrupted has one vote, and nobody else has another with the same code."""
     before = place.reports
     assert respond(link(server, code), place.ledger(name)) == "stored"
     assert respond(link(server, code), place.ledger(name)) == "already_stored"
@@ -131,7 +131,7 @@ def test_a_server_killed_on_a_tickets_way_costs_nobody_their_vote(place: Place, 
     place.invite("one")
     with serving(CrashingServer(tmp_path / "candor.db", point)) as server:
         with pytest.raises(Unreachable):
-            candor_client.take_ticket(link(server, "one"), ledger=place.ledger("ada"), clock=hurried())
+            candor_client.take_ticket(link(server, "one"), ledger=place.ledger("ada"), clock=make_fast_clock())
         assert server.process is not None and server.process.wait() == -signal.SIGKILL
         assert place.taken == (point != POINTS[0]), "it died where it should"
         server.start(again=True)

@@ -1,4 +1,4 @@
-"""The desk: who gets a blind signature, who does not, and why; nobody two, nobody none."""
+"""The ticket issuer: who gets a blind signature, who does not, and why; nobody gets two, nobody none."""
 
 import json
 import threading
@@ -19,27 +19,27 @@ from survey_app.invitations.issuing import TicketIssuer, make_file_finder, make_
 from survey_app.invitations.signer import Signer
 from survey_app.problems import Problem
 from survey_app.store import TicketFile, Unavailable, now
-from tests.ticket_surveys import invited_to, key, request_for
+from tests.ticket_surveys import invitation_survey, key, request_for
 
 PATIENCE = 60
 HOME = "https://example.org/s/exam"
 
 
 class Office:
-    """A desk that signs for one definition, and its file."""
+    """A ticket issuer that signs for one definition, and its file."""
 
     def __init__(self, folder: Path, made: Survey, signer: Signer | None = None) -> None:
         self.survey, self.file = made, TicketFile(folder / "tickets")
         self.file.migrate()
         self.file.add_key("exam", key())
         self.file.bind(self.file.active_keys("exam")[0], made.digest, made.source, HOME)
-        self.desk = TicketIssuer(self.file, make_file_finder(self.file), signer)
+        self.issuer = TicketIssuer(self.file, make_file_finder(self.file), signer)
 
     def invite(self, *codes: str) -> None:
         self.file.invite("exam", [hash_secret(code) for code in codes])
 
     def take(self, code: str | None, body: bytes | None = None, slug: str = "exam") -> bytes:
-        return self.desk.issue(slug, code, request_for(self.survey) if body is None else body).result(PATIENCE)
+        return self.issuer.issue(slug, code, request_for(self.survey) if body is None else body).result(PATIENCE)
 
     def refusal(self, code: str | None, body: bytes | None = None, slug: str = "exam") -> str:
         with pytest.raises(Problem) as problem:
@@ -49,10 +49,10 @@ class Office:
 
 @pytest.fixture
 def office(tmp_path: Path) -> Iterator[Office]:
-    made = Office(tmp_path, invited_to(issuer="https://council.example"))
+    made = Office(tmp_path, invitation_survey(issuer="https://council.example"))
     made.invite("one", "two")
     yield made
-    made.desk.close()
+    made.issuer.close()
     made.file.close()
 
 
@@ -70,7 +70,7 @@ def test_the_same_message_is_signed_again_and_no_other(office: Office) -> None:
     assert office.file.count_invitations(office.survey.digest) == (2, 1)
 
 
-def test_a_message_is_not_signed_for_whoever_has_no_invitation(office: Office) -> None:
+def test_a_message_is_not_signed_without_an_invitation(office: Office) -> None:
     for code in ("three", "", None, "ONE", "one "):
         assert office.refusal(code) == "not_invited"
     assert office.file.count_invitations(office.survey.digest) == (2, 0)
@@ -97,22 +97,22 @@ def test_what_is_no_request_is_refused_before_anything_is_looked_up(office: Offi
         json.dumps(good).replace('"survey"', r'"s\u0075rvey"').encode(),
     ):  # fmt: skip
         with pytest.raises(Problem) as problem:
-            office.desk.issue("exam", "one", body)
+            office.issuer.issue("exam", "one", body)
         assert problem.value.code == "malformed_request", body
     with pytest.raises(Problem) as problem:
-        office.desk.issue("exam", "one", request_for(office.survey) + b" " * 2000)
+        office.issuer.issue("exam", "one", request_for(office.survey) + b" " * 2000)
     assert problem.value.code == "too_large"
 
 
 def test_one_definition_of_a_slug_is_signed_for(office: Office) -> None:
     assert office.refusal("one", request_for(office.survey, survey="0" * 64)) == "wrong_survey"
     assert office.refusal("one", slug="other") == "not_found"
-    newer = invited_to(1, issuer="https://council.example")
+    newer = invitation_survey(1, issuer="https://council.example")
     office.file.add_key("exam", key(1))
     assert office.take("one"), "a key that waits for its definition changes nothing"
     office.file.bind(office.file.active_keys("exam")[1], newer.digest, newer.source, HOME)
     assert office.refusal("two") == "wrong_survey"
-    assert office.take("one", request_for(newer)), "whoever is invited may answer the next version"
+    assert office.take("one", request_for(newer)), "invited people may answer the next version"
     assert office.file.private_key(office.survey.digest) is None, "the earlier key is destroyed"
 
 
@@ -146,14 +146,14 @@ def test_invented_codes_have_no_definition_parsed_again(office: Office, monkeypa
 
 def test_of_fifty_who_bring_one_invitation_one_gets_a_ticket(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(issuing, "TRIES", "1000/hour")
-    desk = TicketIssuer(office.file, make_file_finder(office.file))
+    issuer = TicketIssuer(office.file, make_file_finder(office.file))
     start, outcomes, lock = threading.Barrier(50), list[str](), threading.Lock()
 
     def taker() -> None:
         body = request_for(office.survey)
         start.wait()
         try:
-            desk.issue("exam", "one", body).result(PATIENCE)
+            issuer.issue("exam", "one", body).result(PATIENCE)
             outcome = "signed"
         except Problem as problem:
             outcome = problem.code
@@ -165,7 +165,7 @@ def test_of_fifty_who_bring_one_invitation_one_gets_a_ticket(office: Office, mon
         one.start()
     for one in takers:
         one.join()
-    desk.close()
+    issuer.close()
     assert sorted(outcomes) == ["already_issued"] * 49 + ["signed"]
 
 
@@ -173,10 +173,10 @@ def test_tickets_are_taken_before_the_answers_begin(tmp_path: Path) -> None:
     for hours, outcome in ((1, "signed"), (-1, "too_late")):
         folder = tmp_path / outcome
         begin = f"{now() + timedelta(hours=hours):%Y-%m-%dT%H:%MZ}"
-        office = Office(folder, invited_to(issuer="https://council.example", from_=begin))
+        office = Office(folder, invitation_survey(issuer="https://council.example", from_=begin))
         office.invite("one")
         assert outcome == ("signed" if hours > 0 and office.take("one") else office.refusal("one"))
-        office.desk.close()
+        office.issuer.close()
         office.file.close()
 
 
@@ -188,15 +188,15 @@ def test_after_the_end_nothing_is_signed(office: Office) -> None:
 
 
 def test_a_signing_process_that_fails_costs_nobody_their_ticket(tmp_path: Path) -> None:
-    office = Office(tmp_path, invited_to(issuer="https://council.example"), Signer(("/nowhere/at/all",)))
+    office = Office(tmp_path, invitation_survey(issuer="https://council.example"), Signer(("/nowhere/at/all",)))
     office.invite("one")
     body = request_for(office.survey)
     with pytest.raises(Unavailable):
         office.take("one", body)
-    office.desk.close()
-    office.desk = TicketIssuer(office.file, make_file_finder(office.file))
+    office.issuer.close()
+    office.issuer = TicketIssuer(office.file, make_file_finder(office.file))
     assert office.take("one", body)
-    office.desk.close()
+    office.issuer.close()
     office.file.close()
 
 
@@ -205,7 +205,7 @@ def test_so_many_wait_and_the_next_is_told(office: Office, monkeypatch: pytest.M
     assert office.refusal("one") == "unavailable"
     monkeypatch.undo()
     for _ in range(3):
-        assert office.take("two", request_for(office.survey, 4711)), "whoever was served makes room"
+        assert office.take("two", request_for(office.survey, 4711)), "a finished request leaves its place to the next"
 
 
 def test_replies_are_a_signature_or_a_problem(office: Office) -> None:

@@ -19,7 +19,7 @@ from survey_app.invitations.key_disposal import destroy_closed_keys
 from survey_app.store import PublishedSurvey, State, StoreError, now
 from tests.definitions import simple
 from tests.fixtures import Installation
-from tests.sign_in import csrf, on_disk, signed_in
+from tests.sign_in import csrf, read_all_files, signed_in
 from tests.ticket_surveys import key, request_for
 
 YAML = b"slug: exam\ntitle: Exam\nepsilon: 2\ninvitations: true\nquestions:\n  - {id: cheated, type: yes_no, text: Did you?}\n"
@@ -38,7 +38,7 @@ def secrets_of(installation: Installation, number: int = 0) -> list[bytes]:
 
 
 def missing(installation: Installation, found: list[bytes]) -> list[bytes]:
-    kept = on_disk(installation.store.path)
+    kept = read_all_files(installation.store.path)
     return [one for one in found if one not in kept]
 
 

@@ -1,5 +1,5 @@
-"""Two hundred people come one after the other, each takes a ticket and answers at once; whoever has all files tries to tell
-whose report is whose.
+"""Two hundred people come one after the other, each takes a ticket and answers at once; an attacker with all files tries
+to tell whose report is whose.
 
 That is the worst case: both orders are one. What is tried is told in `tests/invitations/link_attack.py`, with its error rate: all
 attempts together find more than guessing would once in a million runs. On files that keep the order of tickets in a WAL the
@@ -29,9 +29,9 @@ from survey_app.invitations.issuing import TicketIssuer, make_store_finder
 from survey_app.store import Outcome, TicketFile
 from survey_app.store.sqlite import SqliteStore
 from tests.fixtures import CHEAP, add
-from tests.invitations.link_attack import Found, attack
+from tests.invitations.link_attack import AttackResult, attack
 from tests.server_process import PATIENCE, Server
-from tests.ticket_surveys import draw, invited_to, key, modulus
+from tests.ticket_surveys import draw, invitation_survey, key, modulus
 
 pytestmark = pytest.mark.slow
 
@@ -52,7 +52,7 @@ class Visitors(NamedTuple):
     people: list[tuple[bytes, bytes]]
     reports: list[bytes]
 
-    def look(self, *folders: Path) -> Found:
+    def look(self, *folders: Path) -> AttackResult:
         """What somebody finds who has all bytes below these folders."""
         files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
         found = attack({str(path): path.read_bytes() for path in files}, self.people, self.reports)
@@ -78,7 +78,7 @@ def publish(folder: Path, file: TicketFile, issuer: str = "") -> tuple[SqliteSto
     """A store with one survey by invitation, whose key is in this file unless another issuer has it."""
     store = SqliteStore(folder / "candor.db")
     store.migrate()
-    made = invited_to(issuer=issuer) if issuer else invited_to()
+    made = invitation_survey(issuer=issuer) if issuer else invitation_survey()
     file.migrate()
     if not issuer:
         file.add_key(made.slug, key(), made.digest)
@@ -115,16 +115,16 @@ def go(collector: Server, issuer: Server, survey: Survey, codes: list[str]) -> V
 
 @contextmanager
 def without_http(folder: Path, file: TicketFile) -> Iterator[Visitors]:
-    """Everybody at the desk and the intake, in this process, which goes on while the attacker looks."""
+    """Yield everybody who visited the ticket issuer and the intake of this process, which still runs during the attack."""
     store, survey = publish(folder, file)
     codes = invite(file, survey.slug, PEOPLE)
-    desk, intake = TicketIssuer(file, make_store_finder(store)), Intake(store, "off")
+    issuer, intake = TicketIssuer(file, make_store_finder(store)), Intake(store, "off")
 
     def send(body: bytes) -> None:
         assert intake.accept(survey.slug, body).result(PATIENCE) is Outcome.STORED
 
-    yield visit(survey, codes, lambda code, body: desk.issue(survey.slug, code, body).result(PATIENCE), send)
-    desk.close()
+    yield visit(survey, codes, lambda code, body: issuer.issue(survey.slug, code, body).result(PATIENCE), send)
+    issuer.close()
     intake.close()
     store.close()
 
@@ -137,7 +137,7 @@ def test_the_attempts_find_everybody_where_a_wal_keeps_the_order_and_nobody_here
     file = kind(tmp_path / "candor.db-tickets")
     with without_http(tmp_path, file) as visitors:
         found = visitors.look(tmp_path)
-    assert found.links is links, found
+    assert found.beats_guessing is links, found
     assert found.right > 0.9 * PEOPLE or not links, found
     file.close()
 
@@ -153,10 +153,10 @@ def test_nothing_links_after_a_server_was_killed_nor_after_it_came_back(tmp_path
         server.kill()
         wal = Path(f"{store.path}-wal").read_bytes()
         assert sum(report in wal for report in visitors.reports) > PEOPLE / 2, "the order of reports is there"
-        assert not visitors.look(tmp_path).links, "killed"
+        assert not visitors.look(tmp_path).beats_guessing, "killed"
         server.start()
         assert server.stop() == 0
-        assert not visitors.look(tmp_path).links, "at rest"
+        assert not visitors.look(tmp_path).beats_guessing, "at rest"
     assert file.count_invitations(survey.digest) == (PEOPLE, PEOPLE)
     kept = file.path.read_bytes() + Path(f"{file.path}-journal").read_bytes()
     others = store.path.read_bytes() + (tmp_path / "log").read_bytes()
@@ -200,7 +200,7 @@ def test_nothing_links_on_a_full_disk(tmp_path: Path) -> None:
             go(server, server, survey, codes[PEOPLE:])
         server.kill()
         (place / "ballast").unlink(missing_ok=True)
-        assert not visitors.look(place).links
+        assert not visitors.look(place).beats_guessing
         assert file.count_invitations(survey.digest) == (PEOPLE + 1, PEOPLE), "who got no ticket is not marked"
         file.close()
         store.close()
@@ -223,7 +223,7 @@ def test_nothing_links_where_another_server_issues_even_if_both_files_meet(tmp_p
     visitors = go(collector, issuer, survey, codes)
     for server in (collector, issuer):
         server.kill()
-    assert not visitors.look(here, there).links
+    assert not visitors.look(here, there).beats_guessing
     assert issuer_file.count_invitations(survey.digest) == (PEOPLE, PEOPLE)
     seen = b"".join(path.read_bytes() for path in here.iterdir())
     assert not [part for known in visitors.people for part in known if part in seen], "the collector sees no invitation"

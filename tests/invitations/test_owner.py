@@ -18,8 +18,8 @@ import candor_client.report
 from survey_app.store import PublishedSurvey, State, StoreError, Submission, now
 from survey_app.store.records import Hold
 from tests.definitions import choice, define, field, subset
-from tests.fixtures import TOKEN, Installation, made
-from tests.ticket_surveys import invited_to, key
+from tests.fixtures import TOKEN, Installation, make_report
+from tests.ticket_surveys import invitation_survey, key
 
 PEOPLE, OWN = 12, 60
 WIDE = define([choice(options=64)], [field(subset(64, 8), "help")])  # no two rows alike
@@ -41,7 +41,10 @@ def send(installation: Installation, published: PublishedSurvey, bits: bytes, co
 
 def linked(installation: Installation, published: PublishedSurvey, *, pause: timedelta = timedelta(0)) -> int:
     """Return how many people the owner gave the right row, all of them having come and the date having passed."""
-    own, people = made(published, help="option 0").bits, [made(published, help="option 1").bits for _ in range(PEOPLE)]
+    own, people = (
+        make_report(published, help="option 0").bits,
+        [make_report(published, help="option 1").bits for _ in range(PEOPLE)],
+    )
     texts = {bits: candor_client.report.to_base64url(bits) for bits in (own, *people)}
     begun, guesses = now(), dict[int, str]()
     for person, bits in enumerate(people):
@@ -82,8 +85,8 @@ def test_the_same_attempt_names_everybody_where_reports_are_shown_in_steps(insta
 def test_closing_by_hand_after_one_taker_shows_nothing_before_the_date(
     installation: Installation, published: PublishedSurvey
 ) -> None:
-    send(installation, published, made(published, help="option 1").bits)
-    send(installation, published, made(published, help="option 0").bits, OWN)
+    send(installation, published, make_report(published, help="option 1").bits)
+    send(installation, published, make_report(published, help="option 0").bits, OWN)
     installation.store.set_state(published, State.CLOSED)
     assert not rows(installation) and installation.results()["reports"] == 0
     closes = published.terms.closes
@@ -97,9 +100,9 @@ def test_closing_by_hand_after_one_taker_shows_nothing_before_the_date(
 def test_a_version_replaced_after_one_taker_is_never_shown(
     installation: Installation, published: PublishedSurvey
 ) -> None:
-    send(installation, published, made(published, help="option 1").bits)
-    send(installation, published, made(published, help="option 0").bits, OWN)
-    again = invited_to(1, definition=WIDE | {"title": "Second"})
+    send(installation, published, make_report(published, help="option 1").bits)
+    send(installation, published, make_report(published, help="option 0").bits, OWN)
+    again = invitation_survey(1, definition=WIDE | {"title": "Second"})
     installation.tickets.add_key("exam", key(1), again.digest)
     installation.publish(again)
     installation.store.clock = lambda: now() + 90 * DAY
@@ -121,12 +124,12 @@ def test_the_date_is_set_before_the_first_ticket_and_only_moves_later(
     later = installation.store.set_terms(published, replace(published.terms, closes=closes + DAY))
     assert later.release_date == closes + DAY
     with pytest.raises(StoreError, match="at least a day"):
-        installation.publish(invited_to(1, definition=WIDE | {"slug": "soon"}), closes=now() + DAY / 2)
+        installation.publish(invitation_survey(1, definition=WIDE | {"slug": "soon"}), closes=now() + DAY / 2)
 
 
 def test_fewer_than_a_step_are_not_shown_at_the_date_either(
     installation: Installation, published: PublishedSurvey
 ) -> None:
-    send(installation, published, made(published, help="option 1").bits, 19)
+    send(installation, published, make_report(published, help="option 1").bits, 19)
     installation.store.clock = lambda: now() + 60 * DAY
     assert installation.results()["reports"] == 0 and not rows(installation)

@@ -57,7 +57,7 @@ def test_a_process_that_died_is_told_and_started_again(signer: Signer, caplog: p
 
 
 def test_there_are_only_as_many_requests_as_the_pipe_holds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that nobody waits for room in the pipe with the event loop behind them."""
+    """So that no request blocks the event loop until the pipe has space."""
     mute = Signer(MUTE)
     waiting = [mute.sign(key(), 5) for _ in range(module.MOST_WAITING)]
     assert not any(future.done() for future in waiting)
@@ -79,7 +79,7 @@ def test_a_program_that_is_not_there_is_unavailable() -> None:
     absent.close()
 
 
-def test_the_process_ends_when_whoever_asks_is_killed() -> None:
+def test_the_process_ends_when_the_asking_process_is_killed() -> None:
     """It holds no key then, and nobody is there to end it."""
     code = (
         "import sys; from survey_app.invitations.signer import Signer; from survey_app.invitations.keys import Key;"

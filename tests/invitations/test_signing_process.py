@@ -46,7 +46,7 @@ def test_plain_integers_sign_as_gmpy2_does() -> None:
 
 
 def test_what_is_raised_to_the_private_exponent_is_never_the_message_itself() -> None:
-    """Otherwise whoever chooses messages could learn the key from the time they take."""
+    """Otherwise an attacker who chooses messages could learn the key from the time they take."""
     raised: list[int] = []
 
     def watched(base: int, exponent: int, modulus: int) -> int:

@@ -14,7 +14,7 @@ from candor_client.question import Question
 from candor_client.types import TypeName, type_of
 from survey_app.authoring.authored_question import COMPUTED, READERS
 from survey_app.kinds import KINDS, kind_by_name, kind_of
-from survey_app.kinds.assumptions import Guess, even_mean
+from survey_app.kinds.planning_assumptions import Guess, even_mean
 from survey_app.plan.question_plan import make_question
 from tests import random_definitions
 from tests.definitions import survey

@@ -5,12 +5,12 @@ import pytest
 from survey_app.languages.translation import choose_language, list_languages, translate_survey
 from tests.definitions import choice, define, field, subset, survey, yes_no
 from tests.display_survey import study
-from tests.translated_survey import translated
+from tests.translated_survey import add_translations
 
 
 def test_only_the_words_change() -> None:
     asked = [choice("help"), yes_no("again", show_if={"question": "help", "is": ["option 1"]})]
-    original = survey(translated(define(asked, [field(subset(5, 1), "help", "again")], title="Exam"), de="«de»"))
+    original = survey(add_translations(define(asked, [field(subset(5, 1), "help", "again")], title="Exam"), de="«de»"))
     german = translate_survey(original, "de")
     assert list_languages(original) == ["en", "de"]
     assert (german.title, german.language, german.digest) == ("«de» Exam", "de", original.digest)
@@ -22,7 +22,7 @@ def test_only_the_words_change() -> None:
 
 
 def test_what_a_translation_may_leave_out_is_the_original_s() -> None:
-    whole = survey(translated(study(contact="ada@example.org"), de="«de»"))
+    whole = survey(add_translations(study(contact="ada@example.org"), de="«de»"))
     assert translate_survey(whole, "de").contact == "ada@example.org"
     assert translate_survey(whole, "de").consent.startswith("«de» ")
 

@@ -1,4 +1,4 @@
-"""What is published, built once for a worker."""
+"""The published packages, built once for a worker."""
 
 import subprocess
 import sys

@@ -1,6 +1,6 @@
-"""A new environment with the wheel and what it asks for, and somebody with an empty home who has nothing else.
+"""A new environment with the wheel and its requirements, for a user with an empty home who has nothing else.
 
-uv fills it in a second or two, from a cache where it can; it is told where this machine finds packages, as pip is.
+uv fills it in a second or two, from a cache where it can; it uses the package index that pip uses on this machine.
 """
 
 import ast
@@ -32,17 +32,17 @@ HOSTED = "/opt/hostedtoolcache/Python"
 
 
 def interpreters() -> list[str]:
-    """The Python that runs this, and one of each other version we name, where one lies in a usual place.
+    """Return the running Python, and one of each other supported version that lies in a usual place.
 
     They are looked for, not run: a script of that name may be pyenv's, which runs nothing.
     """
     named = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["classifiers"]
     versions = [found[1] for text in named if (found := re.fullmatch(r".*Python :: (3\.\d+)", text))]
     others = [version for version in versions if version != f"{sys.version_info[0]}.{sys.version_info[1]}"]
-    return [sys.executable, *(str(path) for version in others for path in _usual(version)[:1])]
+    return [sys.executable, *(str(path) for version in others for path in _find_python(version)[:1])]
 
 
-def _usual(version: str) -> list[Path]:
+def _find_python(version: str) -> list[Path]:
     folders = [Path(part) for part in os.environ.get("PATH", "").split(os.pathsep) if part]
     folders += [path for pattern in USUAL for path in sorted(Path.home().glob(pattern.format(version)))]
     folders += sorted(Path(HOSTED).glob(f"{version}.*/x64/bin"))
@@ -52,19 +52,19 @@ def _usual(version: str) -> list[Path]:
 
 @cache
 def _index() -> tuple[list[str], dict[str, str]]:
-    """Where pip looks for packages here, for uv."""
+    """Return where pip looks for packages here, as options and environment for uv."""
     said = subprocess.run(
         [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=True
     ).stdout
     found = re.findall(r"^(?:global|install|:env:)\.([\w-]+)=(.*)$", said, re.MULTILINE)
     told = {key: str(ast.literal_eval(value)) for key, value in found}
-    places = [(key, place) for key in PLACES for place in told.get(key, "").split() if _there(place)]
+    places = [(key, place) for key in PLACES for place in told.get(key, "").split() if _place_exists(place)]
     options = [part for key, place in places for part in (f"--{key}", place)]
     return options, {"SSL_CERT_FILE": told["cert"]} if "cert" in told else {}
 
 
-def _there(place: str) -> bool:
-    """Whether a place is elsewhere, or a folder that exists: pip passes over others, where uv stops."""
+def _place_exists(place: str) -> bool:
+    """Return whether a place is remote, or a folder that exists: pip skips missing ones, where uv stops."""
     parts = urlsplit(place)
     return parts.scheme not in ("", "file") or Path(parts.path).exists()
 
@@ -80,13 +80,13 @@ def _uv(*words: str | Path) -> None:
 
 @dataclass(frozen=True)
 class Environment:
-    """Programs of an environment, called from an empty folder by somebody with an empty home."""
+    """Programs of an environment, run from an empty folder by a user with an empty home."""
 
     folder: Path
     warnings: str = DEPRECATED
 
     @classmethod
-    def of(
+    def create(
         cls, folder: Path, python: str, wheels: Sequence[Path], *options: str | Path, warnings: str = DEPRECATED
     ) -> "Environment":
         """Make an environment with these wheels and what else uv is told to install; nothing is built."""
@@ -111,14 +111,14 @@ class Environment:
         return self.folder / "venv" / "bin" / name
 
     @property
-    def _around(self) -> dict[str, str]:
+    def _variables(self) -> dict[str, str]:
         home = str(self.folder / "home")
         return {"HOME": home, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONWARNINGS": self.warnings}
 
     def run(self, name: str, *words: str | Path, given: str = "") -> str:
-        """What a program prints; it has to end well, and to warn of nothing."""
+        """Run a program and return what it prints; it has to succeed without a warning."""
         done = subprocess.run(
-            [self.program(name), *words], cwd=self.work, env=self._around, input=given,
+            [self.program(name), *words], cwd=self.work, env=self._variables, input=given,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout
@@ -126,18 +126,21 @@ class Environment:
         return done.stdout
 
     @contextlib.contextmanager
-    def serving(self, name: str, *words: str) -> Iterator[tuple[str, str]]:
-        """A server: its address, and what it has printed until it answered. Ctrl-C has to end it, and all of it."""
+    def run_server(self, name: str, *words: str) -> Iterator[tuple[str, str]]:
+        """Run a server; yield its address and what it has printed until it answered.
+
+        Ctrl-C has to end it with all its processes, and it must print no warning.
+        """
         with socket.create_server(("127.0.0.1", 0)) as probe:
             port = probe.getsockname()[1]
         origin, log, pause = f"127.0.0.1:{port}", self.folder / "log", threading.Event()
         with log.open("w") as output:
             server = subprocess.Popen(
-                [self.program(name), *words, "--port", str(port)], cwd=self.work, env=self._around,
+                [self.program(name), *words, "--port", str(port)], cwd=self.work, env=self._variables,
                 stdout=output, stderr=output, start_new_session=True,
             )  # fmt: skip
         try:
-            while not answers(origin) and server.poll() is None:
+            while not is_up(origin) and server.poll() is None:
                 pause.wait(0.05)
             assert server.poll() is None, log.read_text()
             yield f"http://{origin}", log.read_text()
@@ -146,13 +149,13 @@ class Environment:
                 os.killpg(server.pid, signal.SIGINT)  # as a terminal does, to the workers too
             status = server.wait(PATIENCE)
         assert status == 0, log.read_text()
-        assert not answers(origin)
+        assert not is_up(origin)
         assert "Warning" not in log.read_text(), log.read_text()
-        assert not _living(server.pid)
+        assert not _list_processes(server.pid)
 
 
-def _living(group: int) -> list[psutil.Process]:
-    """Whoever is left of a group of processes; those that were killed and that nobody asked for are not."""
+def _list_processes(group: int) -> list[psutil.Process]:
+    """Return the processes of a group that still run; killed ones that nobody has waited for do not count."""
     found = []
     for process in psutil.process_iter():
         with contextlib.suppress(ProcessLookupError, psutil.NoSuchProcess):
@@ -161,8 +164,8 @@ def _living(group: int) -> list[psutil.Process]:
     return found
 
 
-def answers(origin: str) -> bool:
-    """Whether a server is there."""
+def is_up(origin: str) -> bool:
+    """Return whether a server answers."""
     with (
         contextlib.suppress(OSError, HTTPException),
         contextlib.closing(HTTPConnection(origin, timeout=PATIENCE)) as asked,

@@ -1,4 +1,4 @@
-"""What is published is what the project consists of, and no more; whoever builds from it gets the same."""
+"""What is published is what the project consists of, and no more; a build from it is the same."""
 
 import subprocess
 import tarfile
@@ -11,7 +11,7 @@ from tests.packaging.conftest import ROOT, build
 
 pytestmark = pytest.mark.slow
 
-LEFT_ABOUT = (  # by whoever works in a checkout
+LEFT_ABOUT = (  # by a developer in a checkout
     ".candor-demo/candor.db", ".pytest_cache/README.md", ".venv/bin/python", "candor.db", "candor.db-tickets",
     "client/candor_client/__pycache__/answer.cpython-311.pyc", "dist/candor_survey-0.1.0.tar.gz", "examples/answers.db",
     "node_modules/typescript/package.json", "people.csv", "people.exam.sent.csv", "survey_app/candor.db-wal",

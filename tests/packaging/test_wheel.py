@@ -1,4 +1,4 @@
-"""The wheel, outside the checkout, in an environment that was empty: whoever installs Candor has what they were told.
+"""The wheel, outside the checkout, in an environment that was empty: who installs Candor gets what the docs promise.
 
 Once with the versions that we use, on every Python that is here; once with the oldest that pyproject.toml allows.
 """
@@ -48,7 +48,7 @@ def status(address: str) -> int:
 def visit(here: Environment, name: str, wheel: Path, *invitations: str) -> None:
     """The demo under this name has every page that it prints, and every file of the pages; it is answered."""
     store = ("--db", "sqlite:///candor.db") if invitations else ()
-    with here.serving(name, *store, "demo", "--respondents", "50") as (origin, said):
+    with here.run_server(name, *store, "demo", "--respondents", "50") as (origin, said):
         pages = re.findall(rf"{origin}/\S+", said)
         assert {f"{origin}/s/campus", f"{origin}/results/campus", f"{origin}/console"} <= {*pages}
         files = [
@@ -86,7 +86,7 @@ def test_the_demo_serves_where_nothing_else_is_installed(
 ) -> None:
     """It is run in a folder that has folders called client and survey_app, as many projects have."""
     options = ("--constraint", ROOT / "constraints.txt", "candor-survey")
-    here = Environment.of(tmp_path, python, (client_wheel, wheel), *options)
+    here = Environment.create(tmp_path, python, (client_wheel, wheel), *options)
     for name in ("client", "survey_app"):
         (here.work / name).mkdir()
         (here.work / name / "__init__.py").write_text("raise SystemExit('a package of another project was imported')\n")
@@ -98,10 +98,10 @@ def test_the_demo_serves_where_nothing_else_is_installed(
 
 
 def test_the_client_answers_where_nothing_but_python_is(wheel: Path, client_wheel: Path, tmp_path: Path) -> None:
-    alone = Environment.of(tmp_path / "alone", sys.executable, (client_wheel,))
+    alone = Environment.create(tmp_path / "alone", sys.executable, (client_wheel,))
     listed = alone.run("python", "-c", "import importlib.metadata as m; print(*{d.name for d in m.distributions()})")
     assert listed.split() == ["candor-client"]
-    server = Environment.of(
+    server = Environment.create(
         tmp_path / "server",
         sys.executable,
         (client_wheel, wheel),
@@ -109,7 +109,7 @@ def test_the_client_answers_where_nothing_but_python_is(wheel: Path, client_whee
         ROOT / "constraints.txt",
         "candor-survey",
     )
-    with server.serving("candor", "demo", "--respondents", "50") as (_, said):
+    with server.run_server("candor", "demo", "--respondents", "50") as (_, said):
         (link,) = re.findall(r"^terminal  candor respond (\S+)$", said, re.MULTILINE)
         file = answered(link, alone.work / "answers.json")
         sent = alone.run("python", "-m", "candor_client", link, "--yes", "--answers", file)
@@ -128,7 +128,7 @@ def test_the_oldest_versions_that_are_allowed_suffice(
     oldest, others = tmp_path / "oldest.txt", tmp_path / "others.txt"
     oldest.write_text("\n".join(text.partition("; extra")[0] for text in wanted))
     others.write_text("\n".join(line for line in exact if canonicalize_name(line.partition("==")[0]) not in direct))
-    here = Environment.of(
+    here = Environment.create(
         tmp_path, sys.executable, (client_wheel, wheel),
         "--resolution", "lowest-direct", "--requirement", oldest, "--constraint", others, warnings="",
     )  # fmt: skip
@@ -136,12 +136,12 @@ def test_the_oldest_versions_that_are_allowed_suffice(
     (work / "password").write_text("a long password")
     (work / "invited.yaml").write_text(INVITED)
     (work / "exam.yaml").write_text((ROOT / "examples" / "exam.yaml").read_text())
-    book = openpyxl.Workbook()
-    assert book.active is not None
-    book.active.title = "survey"
+    workbook = openpyxl.Workbook()
+    assert workbook.active is not None
+    workbook.active.title = "survey"
     for row in (("type", "name", "label", "constraint"), ("integer", "hours", "Hours?", ". >= 0 and . <= 60")):
-        book.active.append(row)
-    book.save(work / "form.xlsx")
+        workbook.active.append(row)
+    workbook.save(work / "form.xlsx")
     said = here.run("python", "-c", COMMANDS, given=LINES.format(postgres=postgres.schema()))
     assert len(re.findall(r"^(?:1[4-9]\d|200) reports; 95% intervals", said, re.MULTILINE)) == 3
     assert (work / "form.yaml").read_text().count("type: number") == 1

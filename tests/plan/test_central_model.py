@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from survey_app.kinds.assumptions import PlanError
+from survey_app.kinds.planning_assumptions import PlanError
 from survey_app.plan import central_model
-from tests.published_plans import printed
+from tests.published_plans import approx_figure
 
 
 @pytest.mark.parametrize(
@@ -23,8 +23,8 @@ from tests.published_plans import printed
     ],
 )
 def test_noise_on_a_number_between_minus_one_and_one(epsilon: float, laplace: str, gaussian: str) -> None:
-    assert central_model.laplace_variance(epsilon, 2) == printed(laplace)
-    assert central_model.gaussian_sigma(epsilon, 1e-6, 2) ** 2 == printed(gaussian)
+    assert central_model.laplace_variance(epsilon, 2) == approx_figure(laplace)
+    assert central_model.gaussian_sigma(epsilon, 1e-6, 2) ** 2 == approx_figure(gaussian)
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0, 5.0, 30.0])
@@ -41,8 +41,8 @@ def test_the_gaussian_is_private_and_with_a_little_less_noise_it_is_not(epsilon:
 
 
 def test_the_sigma_that_was_published() -> None:
-    assert central_model.gaussian_sigma(1, 1e-6, 1) == printed("4.2247")
-    assert central_model.gaussian_sigma(1, 1e-6, 2) == printed("8.4494")
+    assert central_model.gaussian_sigma(1, 1e-6, 1) == approx_figure("4.2247")
+    assert central_model.gaussian_sigma(1, 1e-6, 2) == approx_figure("8.4494")
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.0, 1e-6), (-1.0, 1e-6), (1.0, 0.0), (1.0, 1.0), (math.nan, 0.1)])

@@ -9,21 +9,21 @@ import msgspec
 import pytest
 
 from survey_app.authoring import build
-from survey_app.kinds.assumptions import Guess
+from survey_app.kinds.planning_assumptions import Guess
 from survey_app.plan.crosstab_plan import CrosstabPlan
 from survey_app.plan.estimands import list_estimands, make_field
 from survey_app.plan.plan_text import render_survey_plan
 from survey_app.plan.question_plan import make_question
 from survey_app.plan.survey_plan import plan_survey
-from tests.published_plans import Z, printed, total, two_choices, yes
+from tests.published_plans import Z, approx_figure, total, two_choices, yes_spread
 
 
 @pytest.mark.parametrize(
     ("epsilon", "share", "everything", "one"), [("1", 0.2, "100", "10.8"), ("4", 0.05, "6.21", "0.67")]
 )
 def test_ten_questions_of_which_one_is_asked(epsilon: str, share: float, everything: str, one: str) -> None:
-    assert total(yes(epsilon, 10)(share)) == printed(everything)
-    assert total(yes(epsilon, 10, ask="one")(share)) == printed(one)
+    assert total(yes_spread(epsilon, 10)(share)) == approx_figure(everything)
+    assert total(yes_spread(epsilon, 10, ask="one")(share)) == approx_figure(one)
 
 
 def test_ten_choices_of_which_one_is_asked() -> None:
@@ -32,7 +32,7 @@ def test_ten_choices_of_which_one_is_asked() -> None:
         made = make_field((make_question("choice", options=5),), Decimal(4) / answered)
         (figure,) = list_estimands(made, made.questions[0], Guess(), asked_share=answered / 10)
         found.append(total(figure.spread))
-    assert found == [printed("15.8"), printed("1.91")]
+    assert found == [approx_figure("15.8"), approx_figure("1.91")]
 
 
 def crossed(*size: Any, **more: Any) -> CrosstabPlan:
@@ -51,8 +51,8 @@ def times_n(half_width: float | None) -> float:
 )
 def test_margins_of_a_joint_field(first: int, second: int, epsilon: str, together: str, apart: str) -> None:
     found = crossed(first, second, epsilon)
-    assert times_n(found.joint.lines[0].margin) == printed(together)
-    assert times_n(found.separate.lines[0].margin) == printed(apart)
+    assert times_n(found.joint.lines[0].margin) == approx_figure(together)
+    assert times_n(found.separate.lines[0].margin) == approx_figure(apart)
     assert found.cells == first * second
     written = crossed(first, second, epsilon, joint=[["a", "b"]])
     assert written == msgspec.structs.replace(found, is_joint=True, wished=True)
@@ -64,8 +64,8 @@ def test_margins_of_a_joint_field(first: int, second: int, epsilon: str, togethe
 )
 def test_cells_of_a_joint_field(epsilon: str, apart: str, together: str) -> None:
     found = crossed(2, 2, epsilon)
-    assert times_n(found.separate.cell) == printed(apart)
-    assert times_n(found.joint.cell) == printed(together)
+    assert times_n(found.separate.cell) == approx_figure(apart)
+    assert times_n(found.joint.cell) == approx_figure(together)
 
 
 def test_questions_of_two_blocks_are_never_crossed() -> None:
@@ -101,9 +101,9 @@ def test_the_price_of_a_wished_pair_is_told(first: str, second: str, prices: tup
         )
         plan = plan_survey(source.encode())
         (pair,) = plan.crosses
-        gift = f"costs nothing, {price} of the respondents that they need apart: a gift"
+        free = f"free: takes {price} of the respondents that they need apart"
         cost = f"{price} times the respondents that they need apart"
-        assert pair.price_text == (gift if float(price) < 1 else cost)
+        assert pair.price_text == (free if float(price) < 1 else cost)
         assert f"price: a + b together: {pair.price_text}" in render_survey_plan(plan)
 
 
@@ -136,7 +136,7 @@ def test_a_follow_up_is_crossed_with_its_question() -> None:
     }  # fmt: skip
     (pair,) = plan_survey(json.dumps(said).encode(), json_file=True).crosses
     assert pair.cells == 4
-    assert pair.share == pytest.approx(0.1), "whoever answers the follow-up has said yes"
+    assert pair.share == pytest.approx(0.1), "all who answer the follow-up have said yes"
     survey = build(json.dumps(said).encode(), json_file=True).survey
     tau, asked = 4 / (math.exp(2) - 1), float(survey.answer_probability(survey.fields[0]))
     assert asked * times_n(pair.joint.cell) == pytest.approx((0.1 + tau / 4) * (0.9 + 3 * tau / 4), rel=1e-6)

@@ -14,12 +14,12 @@ from candor_client.mechanisms import Drawn, Flip, Geometric
 from survey_app.assure.simulation import devices
 from survey_app.authoring import build
 from survey_app.figures import Floats
-from survey_app.kinds.assumptions import Guess
 from survey_app.kinds.number import FINEST, spread_numbers
-from survey_app.plan.assumed_people import draw_people
+from survey_app.kinds.planning_assumptions import Guess
 from survey_app.plan.forecast import find_planned_question
 from survey_app.plan.question_plan import make_question
 from survey_app.plan.report_variance import RESPONDENTS, standard_error
+from survey_app.plan.simulated_people import draw_people
 from tests.published_plans import ROOT
 
 EVERY_TYPE = """

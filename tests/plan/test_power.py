@@ -11,12 +11,12 @@ from survey_app.authoring import mechanism_choice
 from survey_app.estimate.intervals import guarded_clopper_pearson
 from survey_app.plan import central_model, power
 from survey_app.plan.report_variance import Target
-from tests.published_plans import LN3, Z, total, yes
+from tests.published_plans import LN3, Z, total, yes_spread
 
 
 @pytest.mark.parametrize(("epsilon", "n"), [("0.5", 6441), ("1", 1736), (LN3, 1468), ("3", 377)])
 def test_two_groups(epsilon: str | Decimal, n: int) -> None:
-    at = yes(epsilon)
+    at = yes_spread(epsilon)
     assert power.difference_respondents(at(0.2), at(0.3), 0.1) == n
     assert power.difference_power(at(0.2), at(0.3), 0.1, n) == pytest.approx(0.8, abs=1e-3)
     assert power.smallest_difference(at, 0.2, n) == pytest.approx(0.1, rel=1e-3)
@@ -41,7 +41,7 @@ def test_simulated_groups_have_the_planned_power(epsilon: str | Decimal, n: int)
 
     0.004 is seven standard errors beyond that: false alarms 3e-12.
     """
-    at = yes(epsilon)
+    at = yes_spread(epsilon)
     for shares in ((0.2, 0.3), (0.2, 0.2)):
         planned = power.difference_power(at(shares[0]), at(shares[1]), shares[1] - shares[0], n)
         assert abs(told_apart(epsilon, shares, n, 10**6) - planned) < 0.004
@@ -50,17 +50,17 @@ def test_simulated_groups_have_the_planned_power(epsilon: str | Decimal, n: int)
 def test_a_plan_for_other_coins_is_found_out() -> None:
     """Power planned for a tenth more ε, or without any noise, is not what such groups have."""
     seen = told_apart("1", (0.2, 0.3), 1736, 10**6)
-    for spread in (yes("1.1"), lambda share: central_model.no_privacy(share * (1 - share))):
+    for spread in (yes_spread("1.1"), lambda share: central_model.no_privacy(share * (1 - share))):
         planned = power.difference_power(spread(0.2), spread(0.3), 0.1, 1736)
         assert abs(seen - planned) > 0.03
 
 
 def test_a_group_can_be_too_small_for_any_difference() -> None:
-    assert power.smallest_difference(yes("0.1"), 0.2, 50) is None
-    assert power.smallest_difference(yes("1"), 1.0, 50) is None
-    assert power.difference_respondents(yes("1")(0.2), yes("1")(0.3), 0.1, target=Target(1000)) is None
-    assert power.difference_respondents(yes("1")(0.2), yes("1")(0.2), 0.0) is None
-    assert power.positive_respondents(yes("1"), 0.0) is None
+    assert power.smallest_difference(yes_spread("0.1"), 0.2, 50) is None
+    assert power.smallest_difference(yes_spread("1"), 1.0, 50) is None
+    assert power.difference_respondents(yes_spread("1")(0.2), yes_spread("1")(0.3), 0.1, target=Target(1000)) is None
+    assert power.difference_respondents(yes_spread("1")(0.2), yes_spread("1")(0.2), 0.0) is None
+    assert power.positive_respondents(yes_spread("1"), 0.0) is None
 
 
 @pytest.mark.parametrize(("epsilon", "share", "n"), [("1", 0.2, 150), ("3", 0.05, 265), ("4", 0.05, 136)])
@@ -77,6 +77,6 @@ def test_from_the_exact_number_on_the_power_suffices(epsilon: str) -> None:
     n = power.exact_positive_respondents(made.p, made.q, 0.05)
     assert power.exact_positive_power(made.p, made.q, 0.05, n - 1) < 0.8
     assert all(power.exact_positive_power(made.p, made.q, 0.05, more) >= 0.8 for more in range(n, 2 * n, 3))
-    normal = power.positive_respondents(yes(epsilon), 0.05)
+    normal = power.positive_respondents(yes_spread(epsilon), 0.05)
     assert normal is not None
     assert power.exact_positive_power(made.p, made.q, 0.05, normal) < 0.8

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from survey_app.authoring.ask import Ask
-from survey_app.kinds.assumptions import PlanError
+from survey_app.kinds.planning_assumptions import PlanError
 from survey_app.plan.question_plan import make_question, plan_question
 from survey_app.plan.report_variance import POPULATION, RESPONDENTS, Target, margin
 from survey_app.plan.target import Settings
-from tests.published_plans import Z, yes
+from tests.published_plans import Z, yes_spread
 
 
 @pytest.mark.parametrize("kind", ["yes_no", "choice", "scale", "multiple", "number"])
@@ -49,7 +49,7 @@ def test_bins_and_laplace_noise_are_planned_too() -> None:
     clamped = 5.448 * 50**2 + 100 * 102 / 12  # noise, as published for [−1, 1], and people
     assert noisy.precision.margin == pytest.approx(Z * math.sqrt(clamped / 1000), rel=1e-3)
     two = plan_question(make_question("number", high=Decimal(1)), Decimal(1), settings).outlooks[0]
-    assert two.precision.margin == pytest.approx(margin(yes("1")(0.5), 1000), rel=1e-9)
+    assert two.precision.margin == pytest.approx(margin(yes_spread("1")(0.5), 1000), rel=1e-9)
 
 
 def test_a_curator_releases_all_shares_at_once() -> None:

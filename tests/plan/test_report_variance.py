@@ -12,7 +12,7 @@ from scipy.stats import binom
 from candor_client.definition import Field
 from survey_app.authoring import mechanism_choice
 from survey_app.estimate.intervals import guarded_clopper_pearson
-from survey_app.kinds.assumptions import Guess, PlanError
+from survey_app.kinds.planning_assumptions import Guess, PlanError
 from survey_app.plan import central_model
 from survey_app.plan.estimands import list_estimands
 from survey_app.plan.question_plan import make_question
@@ -26,7 +26,7 @@ from survey_app.plan.report_variance import (
     respondents_for_margin,
     standard_error,
 )
-from tests.published_plans import LN3, printed, yes
+from tests.published_plans import LN3, approx_figure, yes_spread
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ from tests.published_plans import LN3, printed, yes
 def test_respondents_for_a_standard_error(
     error: float, epsilon: str | Decimal, worst: int, sample: int, laplace: int, without: int
 ) -> None:
-    spread = yes(epsilon)(0.5)
+    spread = yes_spread(epsilon)(0.5)
     assert respondents_for_error(spread, error) == worst
     assert respondents_for_error(spread, error, RESPONDENTS) == sample
     assert respondents_for_error(central_model.laplace(0.25, float(epsilon)), error) == laplace
@@ -69,7 +69,7 @@ def test_errors_of_the_local_and_the_central_model(
     n: int, without: float, local: float, laplace: float, local_fixed: float, laplace_fixed: float
 ) -> None:
     """ε = ½, a share of a quarter; the last two about these very respondents."""
-    spread, curator = yes("0.5")(0.25), central_model.laplace(0.1875, 0.5)
+    spread, curator = yes_spread("0.5")(0.25), central_model.laplace(0.1875, 0.5)
     found = [standard_error(central_model.no_privacy(0.1875), n), standard_error(spread, n), standard_error(curator, n)]
     found += [standard_error(spread, n, RESPONDENTS), standard_error(curator, n, RESPONDENTS)]
     assert found == pytest.approx([without, local, laplace, local_fixed, laplace_fixed], abs=5.1e-6)
@@ -79,14 +79,14 @@ def test_the_coin_of_the_lecture() -> None:
     coin = mechanism_choice.make_classic_flip(Fraction(3, 4), Fraction(1, 4))
     (figure,) = list_estimands(Field((make_question("yes_no"),), coin, 1, ""), make_question("yes_no"), Guess())
     assert figure.planned == 0.2
-    assert standard_error(figure.spread, 100) == printed("0.09539")
-    assert standard_error(figure.spread, 100, RESPONDENTS) == printed("0.08660")
-    assert figure.spread.design_effect == printed("5.7")
-    assert figure.spread_at(0.05).design_effect == printed("16.8")
+    assert standard_error(figure.spread, 100) == approx_figure("0.09539")
+    assert standard_error(figure.spread, 100, RESPONDENTS) == approx_figure("0.08660")
+    assert figure.spread.design_effect == approx_figure("5.7")
+    assert figure.spread_at(0.05).design_effect == approx_figure("16.8")
 
 
 def test_a_finite_population_lies_between_many_people_and_the_respondents_alone() -> None:
-    spread = yes("1")(0.2)
+    spread = yes_spread("1")(0.2)
     errors = [standard_error(spread, 500, target) for target in (RESPONDENTS, Target(500), Target(1000), POPULATION)]
     assert errors[0] == errors[1] < errors[2] < errors[3]
     assert errors[2] ** 2 == pytest.approx(0.5 * 0.16 / 500 + spread.coins / 500)
@@ -130,5 +130,5 @@ def test_planned_margins_are_those_of_the_results() -> None:
         weights = binom.pmf(np.arange(1001), 1000, float(made.q) + share * float(made.p - made.q))
         intervals = [guarded_clopper_pearson(y, 1000, made.p, made.q, 0.05) for y in range(1001)]
         width = sum(weight * (one.high - one.low) / 2 for weight, one in zip(weights, intervals, strict=True))
-        planned = margin(yes(epsilon)(share), 1000)
+        planned = margin(yes_spread(epsilon)(share), 1000)
         assert planned < width < 1.03 * planned

@@ -13,7 +13,7 @@ from survey_app.assure.simulation.trial import simulate_tally
 from survey_app.authoring import build
 from survey_app.cli import main
 from survey_app.estimate.intervals import Options
-from survey_app.kinds.assumptions import Guess, PlanError
+from survey_app.kinds.planning_assumptions import Guess, PlanError
 from survey_app.plan.forecast import find_planned_question
 from survey_app.plan.report_variance import Target, standard_error, z_score
 from survey_app.plan.study_plan import split_respondents

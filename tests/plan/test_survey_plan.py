@@ -8,7 +8,7 @@ import pytest
 
 from survey_app.authoring import build
 from survey_app.authoring.yaml_source import parse_source
-from survey_app.kinds.assumptions import Guess, PlanError
+from survey_app.kinds.planning_assumptions import Guess, PlanError
 from survey_app.plan.report_variance import Target
 from survey_app.plan.survey_plan import SurveyPlan, plan_survey
 from survey_app.plan.target import Settings

@@ -1,4 +1,4 @@
-"""Every kind of question with every kind of mechanism it can have, to be put together to surveys."""
+"""Every kind of question with every mechanism it can have, to combine into surveys."""
 
 from collections.abc import Callable
 from typing import Any
@@ -51,8 +51,8 @@ FIELDS: dict[str, Callable[[str, str], Made]] = {
 }
 
 
-def made_of(names: list[str], *, ask: bool = False) -> Survey:
-    """A survey of these fields; with `ask` a later one is answered more often."""
+def make_survey(names: list[str], *, ask: bool = False) -> Survey:
+    """Return a survey of these fields; with `ask` a later one is answered more often."""
     questions, fields = [], []
     for place, name in enumerate(names):
         asked, mechanism = FIELDS[name](f"q{place}a", f"q{place}b")

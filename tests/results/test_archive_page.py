@@ -16,9 +16,9 @@ import pytest
 
 from candor_client.definition import Survey
 from survey_app.assure.simulation.devices import reports
-from survey_app.plan.assumed_people import draw_people
+from survey_app.plan.simulated_people import draw_people
 from survey_app.results.bit_meanings import field_bits
-from survey_app.results.csv_table import format_csv, results_table
+from survey_app.results.csv_columns import format_csv, results_table
 from survey_app.results.export import write_csv_chunks
 from survey_app.results.spss import write_statistics_file
 from survey_app.results.survey_document import Line, results, table_rows

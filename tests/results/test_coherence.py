@@ -22,13 +22,13 @@ from survey_app.results.group_document import Study, compare_groups
 from survey_app.results.survey_document import Line, QuestionPart, Results, results
 from survey_app.tally import Bits, Tally
 from tests.definitions import COIN, choice, define, field, multiple, scale, subset, survey, yes_no
-from tests.results.figure_kinds import FIELDS, made_of
+from tests.results.figure_kinds import FIELDS, make_survey
 
 TIMES = 12
 
 
 def answered_by(made: Survey, count: int, rng: np.random.Generator) -> Bits:
-    """Reports of people of whom most say the same."""
+    """Return reports of people most of whose answers are alike."""
     indices: dict[str, Any] = {}
     for question in made.questions:
         top = question.steps + 1 if question.levels else question.size
@@ -56,7 +56,7 @@ def points(lines: tuple[Line, ...], *kinds: str) -> list[float]:
 
 @pytest.mark.parametrize("name", [name for name in FIELDS if "drawn" not in name and "coin" not in name])
 def test_what_is_displayed_of_a_question_comes_from_one_set_of_shares(name: str) -> None:
-    made = made_of([name])
+    made = make_survey([name])
     for _ in range(TIMES):
         for question, part in zip(made.questions, drawn_results(made, 25).questions, strict=True):
             if question.type != "multiple" and not question.levels:
@@ -81,7 +81,7 @@ def agree(question: Any, part: QuestionPart) -> None:
 
 @pytest.mark.parametrize("name", ["joint", "joint of several", "joint, hidden"])
 def test_the_cells_of_a_joint_field_add_up_to_what_its_questions_show(name: str) -> None:
-    made = made_of([name])
+    made = make_survey([name])
     for _ in range(TIMES):
         document = drawn_results(made, 25)
         for place, part in enumerate(document.questions):
@@ -108,7 +108,7 @@ def crossed(made: Survey, rows: Bits, left: str, right: str) -> Crosstab:
 )
 def test_a_cross_tab_shows_the_margins_of_the_results(fields: list[str], pair: tuple[str, str]) -> None:
     """And of its cells its rows, and of those their differences."""
-    made, rng = made_of(fields), np.random.default_rng()
+    made, rng = make_survey(fields), np.random.default_rng()
     for _ in range(TIMES):
         rows = answered_by(made, 30, rng)
         shown = {part.id: part.estimates for part in results(made, tallied(made, rows)).questions}
@@ -149,7 +149,7 @@ def test_no_point_lies_outside_its_interval() -> None:
     """So that this could fail: points that all lie in the middle would."""
     outside = far = total = 0
     for name in ("one of three", "two of four", "joint", "sets", "points"):
-        made = made_of([name])
+        made = make_survey([name])
         for _ in range(60):
             for part in drawn_results(made, 40).questions:
                 for line in part.estimates:
@@ -212,7 +212,7 @@ def test_the_leading_of_many_options_is_displayed_too_low_and_this_is_said() -> 
 
 
 def test_ratios_do_not_call_themselves_unbiased() -> None:
-    made = made_of(["optional points", "coin"])
+    made = make_survey(["optional points", "coin"])
     rows = answered_by(made, 60, np.random.default_rng())
     document = msgspec.to_builtins(results(made, tallied(made, rows)))
     points_part, coin = document["questions"]

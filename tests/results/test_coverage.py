@@ -24,15 +24,15 @@ from survey_app.assure.simulation.trial import population_figure as true_figure
 from survey_app.estimate.intervals import GUARANTEED, Coverage, Options
 from survey_app.figures import FigureKind
 from survey_app.kinds import kind_of
-from survey_app.kinds.assumptions import Indices
-from survey_app.plan.assumed_people import draw_people
+from survey_app.kinds.planning_assumptions import Indices
+from survey_app.plan.simulated_people import draw_people
 from survey_app.results.crosstab_document import Crosstab, make_crosstab
 from survey_app.results.survey_document import Line, results
 from survey_app.tally import Tally, add_bits
 from tests.block_survey import blocks
-from tests.estimate.rare import at_least
+from tests.estimate.rare import lowest_share
 
-PEOPLE = 1_000_000  # of whom shares are taken for true: wrong by .0005, where intervals are from .03 on
+PEOPLE = 1_000_000  # their shares are taken for true: wrong by .0005, where intervals are from .03 on
 PAIR = "used:notes", "used:phone"
 ALIKE: dict[str, Any] = {
     "cheated": 0.97, "why": {"no_answer": 0.0, "of": {"time": 1}}, "stress": 0.03, "who": {"no_answer": 0.5, "of": {"myself": 1}},
@@ -120,7 +120,7 @@ def symbol(question: Question, option: str) -> int:
 def failing(found: dict[tuple[str, ...], Held]) -> list[tuple[str, ...]]:
     """The figures whose intervals hold too seldom to be what they are called."""
     least = {name: 0.95 if one.coverage == GUARANTEED else 0.93 for name, one in found.items()}
-    return [name for name, one in found.items() if one.hits / one.runs < at_least(least[name], one.runs)]
+    return [name for name, one in found.items() if one.hits / one.runs < lowest_share(least[name], one.runs)]
 
 
 def guaranteed(found: dict[tuple[str, ...], Held]) -> float:

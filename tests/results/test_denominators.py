@@ -15,7 +15,7 @@ from survey_app.assure.simulation.devices import reports
 from survey_app.estimate.block_draws import count_draws, run_draw_test
 from survey_app.estimate.contingency import PairError
 from survey_app.estimate.intervals import Options
-from survey_app.plan.assumed_people import draw_people
+from survey_app.plan.simulated_people import draw_people
 from survey_app.results.crosstab_document import Crosstab, make_crosstab
 from survey_app.results.denominators import describe_draws
 from survey_app.results.export import write_csv_chunks, write_ndjson_chunks
@@ -23,7 +23,7 @@ from survey_app.results.survey_document import Results, results
 from survey_app.tally import Bits, Tally
 from tests.block_survey import blocks
 from tests.definitions import COIN, choice, define, field, multiple, scale, subset, survey, yes_no
-from tests.results.figure_kinds import made_of
+from tests.results.figure_kinds import make_survey
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def test_the_document_tells_how_often_each_block_was_drawn(made: Survey, tally: 
 
 
 def test_where_everybody_answers_everything_nothing_is_said_of_blocks() -> None:
-    found = plain(results(made_of(["coin", "joint"]), Tally(100, np.full(10, 20))))
+    found = plain(results(make_survey(["coin", "joint"]), Tally(100, np.full(10, 20))))
     assert "asked" not in found
     assert all("base" not in part for part in [*found["questions"], *found["joint"]])
 

@@ -23,8 +23,8 @@ from candor_client import Survey, canonical
 from candor_client.report import from_base64url, unpack
 from survey_app.assure.simulation.devices import reports
 from survey_app.cli import export, main
-from survey_app.plan.assumed_people import draw_people
-from survey_app.results.csv_table import escape_formula
+from survey_app.plan.simulated_people import draw_people
+from survey_app.results.csv_columns import escape_formula
 from survey_app.results.export import (
     ExportError,
     write_csv_chunks,

@@ -21,15 +21,15 @@ from candor_client.definition import Survey
 from survey_app.assure.simulation.devices import reports
 from survey_app.authoring import build
 from survey_app.estimate.intervals import Options
-from survey_app.plan.assumed_people import draw_people
+from survey_app.plan.simulated_people import draw_people
 from survey_app.results.checklist import LOOKS, MISSED_AT_SOME_LOOK, list_cautions, make_checklist
-from survey_app.results.csv_table import format_csv, results_table
+from survey_app.results.csv_columns import format_csv, results_table
 from survey_app.results.export import write_csv_chunks
 from survey_app.results.group_document import Study, compare_groups
 from survey_app.results.methods import SurveyStatus, methods_paragraph
 from survey_app.results.survey_document import Line, Results, results
 from survey_app.tally import Tally, add_bits
-from tests.results.figure_kinds import FIELDS, made_of
+from tests.results.figure_kinds import FIELDS, make_survey
 
 PLAIN = SurveyStatus(Options(), shows_sample_intervals=False, is_final=True)
 NO_ANSWER = "no answer"
@@ -346,7 +346,7 @@ def check_all(survey: Survey, document: Results, columns: Mapping[str, Column], 
 @pytest.mark.parametrize("ask", [False, True])
 @pytest.mark.parametrize("name", FIELDS)
 def test_what_is_displayed_follows_from_what_is_printed(name: str, ask: bool, count: int) -> None:
-    survey = made_of([name, "one of three"], ask=ask)
+    survey = make_survey([name, "one of three"], ask=ask)
     columns, tally = made(survey, count)
     totals = {"q1a": [["option 0", "option 2"]]}
     document = results(survey, tally, totals=totals)
@@ -385,7 +385,7 @@ def test_two_yes_or_no_in_one_block_show_what_the_printed_numbers_give() -> None
 
 def groups(name: str, count: int) -> tuple[list[Survey], list[dict[str, Column]], Study]:
     """Two groups of made-up people, with weights."""
-    parsed = [made_of([name, "points"])] * 2
+    parsed = [make_survey([name, "points"])] * 2
     surveys = [Survey.from_json(one.source.replace(b'"exam"', b'"exam-%d"' % i)) for i, one in enumerate(parsed)]
     data = [made(one, count) for one in surveys]
     tallies = [tally for _, tally in data]
@@ -467,7 +467,7 @@ def check_total(lines: Sequence[Line], both: Sequence[Figures], weights: Sequenc
 
 def test_reported_is_the_raw_share_wherever_one_share_makes_the_figure() -> None:
     """In the document and in the table, with the p and q that lead to `unbiased`; on 0.8.0 margins had none."""
-    survey = made_of(["coin", "joint", "joint, hidden", "sets", "points", "drawn"], ask=True)
+    survey = make_survey(["coin", "joint", "joint, hidden", "sets", "points", "drawn"], ask=True)
     _, tally = made(survey, 3000)
     document = results(survey, tally)
     for part in document.parts:
@@ -484,7 +484,7 @@ def test_reported_is_the_raw_share_wherever_one_share_makes_the_figure() -> None
 
 @pytest.mark.parametrize("name", ["joint of several", "sets of several"])
 def test_reports_that_name_several_symbols_have_no_raw_share_of_several(name: str) -> None:
-    survey = made_of([name])
+    survey = make_survey([name])
     document = results(survey, made(survey, 500)[1])
     alone = {"joint of several": [], "sets of several": [NO_ANSWER]}[name]
     for part in document.questions:
@@ -493,7 +493,7 @@ def test_reports_that_name_several_symbols_have_no_raw_share_of_several(name: st
 
 @pytest.mark.parametrize("name", ["points", "levels", "noise", "optional points"])
 def test_the_unbiased_mean_stands_beside_its_interval(name: str) -> None:
-    survey = made_of([name])
+    survey = make_survey([name])
     document = results(survey, made(survey, 60)[1])
     text = methods_paragraph(survey, document, PLAIN)
     (found,) = re.findall(rf"mean of “q0a” ({NUMBER}) \(({NUMBER}) to ({NUMBER})\)", text)
@@ -512,7 +512,7 @@ def test_the_unbiased_difference_stands_beside_its_interval() -> None:
 
 
 def test_the_checklist_says_what_was_displayed_and_not_that_nothing_was_clipped() -> None:
-    survey = made_of(["points"])
+    survey = make_survey(["points"])
     document = results(survey, made(survey, 60)[1])
     (estimator,) = [item.text for item in make_checklist(survey, document, PLAIN) if item.name == "Estimator"]
     assert "never clipped" not in estimator
@@ -524,7 +524,7 @@ def test_displayed_means_and_differences_are_biased_towards_the_middle() -> None
 
     2,000 surveys of 50; the displayed mean lies above the unbiased by about .2 of 2 points, thirty standard errors.
     """
-    survey = made_of(["points"])
+    survey = make_survey(["points"])
     rng = np.random.default_rng()
     means = []
     for counts in rng.multinomial(50, [0.75, 0.125, 0.125], size=2000):  # everybody answers the lowest point
@@ -545,7 +545,7 @@ def test_the_number_about_many_looks_is_the_exact_one() -> None:
     missed = [missed_at_some_look(make_flip(Decimal(epsilon)), 0.2) for epsilon in EPSILONS]
     assert tuple(int(np.ceil(100 * chance)) for chance in (min(missed), max(missed))) == MISSED_AT_SOME_LOOK
     assert missed_at_some_look(make_flip(Decimal(2)), 0.2, LOOKS[-1:]) <= 0.05
-    survey = made_of(["coin"])
+    survey = make_survey(["coin"])
     document = results(survey, made(survey, 60)[1])
     told = " ".join(list_cautions(document, SurveyStatus(Options(), shows_sample_intervals=False, is_final=False)))
     looks = re.search(r"\(([0-9]+), ([0-9]+), … ([0-9,]+) reports\) .* in ([0-9]+) to ([0-9]+) of 100 surveys", told)

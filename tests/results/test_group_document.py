@@ -13,7 +13,7 @@ from candor_client.definition import Survey
 from survey_app.authoring import build
 from survey_app.estimate.intervals import Options
 from survey_app.results.checklist import list_cautions, make_checklist
-from survey_app.results.csv_table import format_csv, study_table
+from survey_app.results.csv_columns import format_csv, study_table
 from survey_app.results.group_document import Study, Total, compare_groups, make_study
 from survey_app.results.methods import SurveyStatus, count_intervals, methods_paragraph
 from survey_app.results.results_text import format_study

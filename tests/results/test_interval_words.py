@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from candor_client import Survey
 from survey_app.assure.simulation.trial import simulate_tally
 from survey_app.estimate.intervals import APPROXIMATE, GUARANTEED, PROVED, Interval, Method, Options
-from survey_app.plan.assumed_people import draw_people
+from survey_app.plan.simulated_people import draw_people
 from survey_app.results.crosstab_document import Crosstab, make_crosstab
 from survey_app.results.group_document import compare_groups
 from survey_app.results.methods import SurveyStatus, describe_interval_methods, list_interval_methods, methods_paragraph
@@ -27,7 +27,7 @@ from tests.definitions import (
     survey,
     yes_no,
 )  # fmt: skip
-from tests.results.figure_kinds import FIELDS, made_of
+from tests.results.figure_kinds import FIELDS, make_survey
 
 CHOICES = [
     Options(), Options(narrow=True), Options(population=9000), Options(0.9, simultaneous=True),
@@ -56,14 +56,14 @@ def tallied(made: Survey, reports: int, rng: np.random.Generator) -> Tally:
 def test_the_paragraph_names_the_methods_of_the_document_and_no_other(
     names: list[str], ask: bool, options: Options, reports: int, seed: int
 ) -> None:
-    made = made_of(names, ask=ask)
+    made = make_survey(names, ask=ask)
     document = results(made, tallied(made, reports, np.random.default_rng(seed)), options)
     said = methods_paragraph(made, document, SurveyStatus(options, shows_sample_intervals=False, is_final=True))
     assert named_in(said, options) == {line.method for _, _, line in table_rows(document.parts)}
 
 
 def test_without_an_estimate_the_paragraph_names_no_interval() -> None:
-    made = made_of(["coin"])
+    made = make_survey(["coin"])
     document = results(made, Tally(1, np.array([1])))
     said = methods_paragraph(made, document, SurveyStatus(Options(), shows_sample_intervals=False, is_final=True))
     assert list_interval_methods(document) == set()
@@ -87,15 +87,15 @@ def test_the_words_promise_what_the_labels_promise() -> None:
 
 def test_every_method_comes_of_something_that_can_be_asked_for() -> None:
     """Words for what never occurs would be as idle as a method without words."""
-    rng, made = np.random.default_rng(), made_of(list(FIELDS))
+    rng, made = np.random.default_rng(), make_survey(list(FIELDS))
     seen: set[Method] = set()
     for options in CHOICES:
         seen |= list_interval_methods(results(made, tallied(made, 900, rng), options))
-    simple = made_of(["one of three"])
+    simple = make_survey(["one of three"])
     whole = results(simple, Tally(90, np.array([40, 30, 20])), totals={"q0a": [simple.questions[0].labels]})
     seen |= list_interval_methods(whole)
     assert whole.questions[0].totals[0].method == Method.CERTAIN
-    pair = made_of(["coin", "one of three"])
+    pair = make_survey(["coin", "one of three"])
     rows = rng.choice(np.array([0b00000000, 0b01000000, 0b10100000, 0b11000000], dtype=np.uint8), (200, 1))
     crossed = make_crosstab(pair, Tally(200, np.zeros(4, dtype=np.int64)), [rows], "q0a", "q1a", Options())
     assert isinstance(crossed, Crosstab)
@@ -119,7 +119,7 @@ def test_every_method_comes_of_something_that_can_be_asked_for() -> None:
 
 def test_what_a_population_cannot_change_is_named_beside_what_it_does() -> None:
     """The mean of two levels is rounded by a coin, so a finite population does not narrow it."""
-    made, options = made_of(["two levels", "coin"]), Options(population=9000)
+    made, options = make_survey(["two levels", "coin"]), Options(population=9000)
     document = results(made, Tally(100, np.array([40, 60, 45])), options)
     assert [[line.method for line in part.estimates] for part in document.questions] == [
         [Method.CLOPPER_PEARSON],
@@ -132,7 +132,7 @@ def sample_lines(document: Results) -> list[tuple[float | None, str | None]]:
 
 
 def test_an_interval_for_the_respondents_has_a_coverage_of_its_own() -> None:
-    made = made_of(["coin", "points"])
+    made = make_survey(["coin", "points"])
     found = sample_lines(results(made, Tally(100, np.array([40, 50, 30, 20]))))
     assert {coverage for low, coverage in found if low is not None} == {APPROXIMATE}
     assert {coverage for low, coverage in found if low is None} == {None}  # of the mean there is none

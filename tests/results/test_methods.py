@@ -15,7 +15,7 @@ from survey_app.authoring import build_file
 from survey_app.channels.posterior import total_epsilon
 from survey_app.estimate.intervals import Options
 from survey_app.languages import numbers
-from survey_app.plan.assumed_people import draw_people
+from survey_app.plan.simulated_people import draw_people
 from survey_app.results.caution import correct_denied_answers, design_effect, effective_sample_size, largest_shift
 from survey_app.results.checklist import list_cautions, make_checklist
 from survey_app.results.methods import SurveyStatus, count_intervals, methods_paragraph
@@ -235,13 +235,13 @@ def test_the_largest_shift_by_invented_reports() -> None:
     assert shift(subset(100, 1, int(2**64 * e / (e + 99))), choice(options=100)) == pytest.approx(0.586, abs=5e-4)
     assert shift(COIN, yes_no()) == pytest.approx(0.015)
     one_of_three = shift(drawn(3, 1), multiple())
-    assert one_of_three == pytest.approx(0.045)  # whoever invents a report chooses what it is asked
+    assert one_of_three == pytest.approx(0.045)  # the inventor of a report chooses what it is asked
     assert shift(drawn(3, 2), multiple()) == pytest.approx(0.01 * 3 / 2 * (5 / 6) / (2 / 3))
     assert shift(subset(2, 1), number(max=60)) == pytest.approx(0.01 * 60 * 1.5)
     assert shift(COIN, number(max=60)) == pytest.approx(0.01 * 60 * 1.5)
 
 
-def test_whoever_invents_reports_claims_the_field_that_is_asked_most_seldom() -> None:
+def test_invented_reports_claim_the_field_that_is_asked_most_seldom() -> None:
     """b(1 + (1−g)τ)/α, with g of the answer that has the fewest cells."""
     after_yes = {"question": "cheated", "is": ["yes"]}
     questions = [yes_no(), choice(options=2, show_if=after_yes), yes_no("sure")]

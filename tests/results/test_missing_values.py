@@ -20,8 +20,8 @@ from survey_app.results.spss import write_statistics_file
 from survey_app.results.survey_document import results
 from survey_app.tally import Bits, Tally, columns, find_asked_bits
 from tests.definitions import COIN, define, field, scale, subset, survey, yes_no
-from tests.results.figure_kinds import FIELDS, made_of
-from tests.results.parquet.parquet_files import rewritten
+from tests.results.figure_kinds import FIELDS, make_survey
+from tests.results.parquet.parquet_files import write_foreign_file
 from tests.results.test_archive_page import everything, filled
 
 
@@ -101,7 +101,7 @@ def test_plain_frequencies_are_what_the_results_call_reported(name: str, ask: bo
 
     Two kinds have bits that are no line of the results: levels of a number, and the sets of a multiple.
     """
-    parsed = made_of([name, "coin"], ask=ask)
+    parsed = make_survey([name, "coin"], ask=ask)
     rows, tally = filled(parsed, 400)
     table = read_csv(parsed, rows, tmp_path)
     parts = results(parsed, tally).parts
@@ -114,7 +114,7 @@ def test_plain_frequencies_are_what_the_results_call_reported(name: str, ask: bo
 
 
 def test_a_survey_that_asks_everybody_everything_misses_nothing() -> None:
-    parsed = made_of(["coin", "two of four", "joint"])
+    parsed = make_survey(["coin", "two of four", "joint"])
     rows, _ = filled(parsed, 100)
     assert (find_asked_bits(parsed) < 0).all()
     assert read_csv(parsed, rows, Path()).notna().all(axis=None)
@@ -130,7 +130,7 @@ def old(parsed: Survey, rows: Bits, path: Path) -> Path:
     table = pyarrow.parquet.read_table(file)
     whole = [column.fill_null(False) for column in table.columns]
     table = pyarrow.table(whole, names=table.column_names)
-    return rewritten(table, path, definition=parsed.source, digest=parsed.digest.encode())
+    return write_foreign_file(table, path, definition=parsed.source, digest=parsed.digest.encode())
 
 
 @pytest.mark.parametrize("pairs", [False, True])
@@ -162,6 +162,6 @@ def test_a_bit_that_was_asked_for_and_is_missing_is_refused(column: str, pairs: 
     if column.startswith("used"):  # asked about this option and said no
         assert table["used:item 0:no"].to_pylist().count(True) > 0
         table = table.set_column(place - 1, "used:item 0:no", pyarrow.array([True] * 900))
-    file = rewritten(table, tmp_path / "bad.parquet", definition=parsed.source, digest=parsed.digest.encode())
+    file = write_foreign_file(table, tmp_path / "bad.parquet", definition=parsed.source, digest=parsed.digest.encode())
     with pytest.raises(ParquetError, match="a bit is missing"):
         count(find([file]), pairs=pairs)

@@ -9,7 +9,7 @@ from msgspec import UNSET
 from candor_client import Survey
 from survey_app.estimate.intervals import APPROXIMATE, Method, Options
 from survey_app.results.crosstab_document import make_crosstab
-from survey_app.results.csv_table import format_csv, regression_table
+from survey_app.results.csv_columns import format_csv, regression_table
 from survey_app.results.group_document import compare_groups
 from survey_app.results.regression_document import CoefficientLine, Regression
 from survey_app.results.results_text import format_crosstab, format_regression, format_results, format_study
@@ -17,7 +17,7 @@ from survey_app.results.survey_document import results
 from survey_app.tally import Tally
 from tests.block_survey import blocks
 from tests.definitions import COIN, choice, define, field, number, scale, subset, survey, yes_no
-from tests.results.figure_kinds import FIELDS, made_of
+from tests.results.figure_kinds import FIELDS, make_survey
 
 
 def two_blocks() -> tuple[Survey, Tally]:
@@ -53,7 +53,7 @@ def test_results_are_a_page_that_a_person_can_read() -> None:
 
 @pytest.mark.parametrize("name", FIELDS)
 def test_every_kind_of_question_has_its_numbers_in_the_text(name: str) -> None:
-    made = made_of([name])
+    made = make_survey([name])
     document = results(made, Tally(50, np.full(made.width, 17)))
     text = format_results(made, document)
     for part in document.parts:

@@ -22,7 +22,7 @@ from survey_app.tally import Bits, column_names
 from tests.definitions import COIN, choice, define, drawn, field, geometric, multiple, number, subset, survey, yes_no
 from tests.fixtures import make, submission
 from tests.results.figure_kinds import FIELDS as KINDS
-from tests.results.figure_kinds import made_of
+from tests.results.figure_kinds import make_survey
 from tests.results.test_archive_page import everything, filled
 
 KINDS_OF_FILE = [".sav", ".dta"]
@@ -103,7 +103,7 @@ def test_the_integers_are_in_the_notes_of_sav_and_in_an_unused_label_of_dta(tmp_
 @pytest.mark.parametrize("name", KINDS)
 def test_every_kind_of_field_has_a_name_and_parameters_for_each_bit(name: str) -> None:
     for ask in (False, True):
-        parsed = made_of([name, "coin"], ask=ask)
+        parsed = make_survey([name, "coin"], ask=ask)
         bits = stored_bits(parsed)
         assert [bit.column for bit in bits] == column_names(parsed)
         assert len({bit.variable.casefold() for bit in bits}) == parsed.width

@@ -22,7 +22,7 @@ from survey_app.cli import main
 from survey_app.estimate.group_estimates import GroupsError
 from survey_app.estimate.intervals import Options
 from survey_app.results.crosstab_document import Crosstab, EmptyCrosstab, make_crosstab
-from survey_app.results.csv_table import COLUMNS
+from survey_app.results.csv_columns import COLUMNS
 from survey_app.results.group_document import compare_groups
 from survey_app.store import STEP, PublishedSurvey, Store, Submission
 from survey_app.store.sqlite import reports as sqlite_reports

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from survey_app.estimate.intervals import Method, Options
-from survey_app.results.csv_table import COLUMNS, list_cells
+from survey_app.results.csv_columns import COLUMNS, list_cells
 from survey_app.results.survey_document import Line, Results, results, table_rows
 from survey_app.tally import Tally
 from survey_app.web.openapi import openapi_document as description
 from tests.definitions import COIN, choice, define, field, number, scale, subset, survey, yes_no
-from tests.results.figure_kinds import FIELDS, made_of
+from tests.results.figure_kinds import FIELDS, make_survey
 
 KEYS = [
     "kind", "n", "estimate", "low", "high", "unbiased", "reported", "coverage", "sample_low", "sample_high",
@@ -30,7 +30,7 @@ def plain(document: msgspec.Struct) -> Any:
 
 
 def test_the_results_document_has_its_fixed_keys_in_their_order() -> None:
-    found = plain(results(made_of(["joint of several"]), Tally(100, np.array([30, 40, 20, 50, 40, 20]))))
+    found = plain(results(make_survey(["joint of several"]), Tally(100, np.array([30, 40, 20, 50, 40, 20]))))
     assert list(found) == ["survey", "reports", "confidence", "targets", "questions", "joint"]
     assert [question["id"] for question in found["questions"]] == ["q0a", "q0b"]
     for question in found["questions"]:
@@ -41,7 +41,7 @@ def test_the_results_document_has_its_fixed_keys_in_their_order() -> None:
 
 
 def test_the_document_holds_only_combinations_that_can_occur() -> None:
-    found = plain(results(made_of(["joint, hidden"]), Tally(100, np.array([40, 20, 15, 15, 10]))))
+    found = plain(results(make_survey(["joint, hidden"]), Tally(100, np.array([40, 20, 15, 15, 10]))))
     assert [line["options"] for line in found["joint"][0]["estimates"]] == [
         ["no", "no answer"], ["yes", "Disagree"], ["yes", "Neutral"], ["yes", "Agree"], ["yes", "no answer"],
     ]  # fmt: skip
@@ -74,7 +74,7 @@ def test_lists_that_are_empty_are_left_out() -> None:
 
 @pytest.mark.parametrize("name", FIELDS)
 def test_a_document_is_read_back_as_it_was(name: str) -> None:
-    made = made_of([name])
+    made = make_survey([name])
     document = results(made, Tally(50, np.full(made.width, 17)))
     assert msgspec.json.decode(msgspec.json.encode(document), type=Results) == document
     assert msgspec.convert(msgspec.to_builtins(document), Results) == document
@@ -115,7 +115,7 @@ def test_the_worked_line_of_the_design() -> None:
 
 @pytest.mark.parametrize("reports", [0, 1])
 def test_under_two_reports_there_is_no_estimate(reports: int) -> None:
-    for made in (made_of(["joint"]), made_of(["drawn"]), made_of(["coin", "one of three"], ask=True)):
+    for made in (make_survey(["joint"]), make_survey(["drawn"]), make_survey(["coin", "one of three"], ask=True)):
         found = results(made, Tally(reports, np.zeros(made.width, dtype=np.int64)))
         for question in found.questions:
             assert question.estimates == ()
@@ -124,7 +124,7 @@ def test_under_two_reports_there_is_no_estimate(reports: int) -> None:
 
 def test_no_estimate_is_without_its_interval_and_n() -> None:
     for name in FIELDS:
-        made = made_of([name])
+        made = make_survey([name])
         for part in results(made, Tally(50, np.full(made.width, 17))).parts:
             for line in part.estimates:
                 assert line.low <= line.high

@@ -16,11 +16,18 @@ from survey_app.results.parquet import ParquetError, spark
 from survey_app.results.parquet.pair_counts import count
 from survey_app.results.parquet.parquet_reader import ReportFiles, find
 from survey_app.tally import Bits
-from tests.results.parquet.parquet_files import bits_of, columns, mixed, parts, plain, rewritten
+from tests.results.parquet.parquet_files import (
+    bits_of,
+    count_bits,
+    mixed_survey,
+    write_column_file,
+    write_foreign_file,
+    write_part_files,
+)
 
 pytestmark = pytest.mark.spark
 
-PARSED = mixed()
+PARSED = mixed_survey()
 WORKERS = 2
 LISTENING, LOOPBACK = "0A", ("0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000")
 
@@ -47,11 +54,11 @@ def rows() -> Bits:
 def cut(name: str, rows: Bits, folder: Path) -> ReportFiles:
     """The same reports, laid out in some way."""
     if name == "one file":
-        return find([columns(PARSED, rows, folder / "all.parquet")])
+        return find([write_column_file(PARSED, rows, folder / "all.parquet")])
     if name == "a folder":
-        return find([parts(PARSED, rows, 1300, folder / "bits")])
-    empty = parts(PARSED, rows[:0], 10, folder / "empty")
-    return find([empty]) if name == "nothing" else find([parts(PARSED, rows, 9000, folder / "bits"), empty])
+        return find([write_part_files(PARSED, rows, 1300, folder / "bits")])
+    empty = write_part_files(PARSED, rows[:0], 10, folder / "empty")
+    return find([empty]) if name == "nothing" else find([write_part_files(PARSED, rows, 9000, folder / "bits"), empty])
 
 
 @pytest.mark.parametrize("pairs", [False, True])
@@ -59,7 +66,7 @@ def cut(name: str, rows: Bits, folder: Path) -> ReportFiles:
 def test_numpy_and_spark_give_the_same_counts(session: Any, rows: Bits, tmp_path: Path, name: str, pairs: bool) -> None:
     found = cut(name, rows, tmp_path)
     here, there = count(found, pairs=pairs), spark.count(found, session, pairs=pairs)
-    tally, square = plain(PARSED, rows if name != "nothing" else rows[:0])
+    tally, square = count_bits(PARSED, rows if name != "nothing" else rows[:0])
     for counted in (here, there):
         assert counted.tally.reports == tally.reports
         assert np.array_equal(counted.tally.counts, tally.counts)
@@ -98,7 +105,7 @@ def family(process: int) -> list[int]:
 
 def test_what_a_worker_refuses_is_told_in_one_line(session: Any, tmp_path: Path) -> None:
     table = pyarrow.table({"bits": pyarrow.array([b"12345678", b"1"], pyarrow.binary())})
-    file = rewritten(table, tmp_path / "x.parquet", definition=PARSED.source, digest=PARSED.digest.encode())
+    file = write_foreign_file(table, tmp_path / "x.parquet", definition=PARSED.source, digest=PARSED.digest.encode())
     with pytest.raises(ParquetError) as error:
         spark.count(find([file]), session)
     assert str(error.value) == "Spark could not count: a report to this survey has 8 bytes of bits"
@@ -112,7 +119,7 @@ def test_the_command_counts_with_the_java_of_a_wheel_where_there_is_none(rows: B
         for tool in Path(place).iterdir() if Path(place).is_dir() else ():
             if tool.name != "java" and not (tools / tool.name).exists():
                 (tools / tool.name).symlink_to(tool)
-    folder = parts(PARSED, rows, 5000, tmp_path / "bits")
+    folder = write_part_files(PARSED, rows, 5000, tmp_path / "bits")
     environment = {key: value for key, value in os.environ.items() if key not in ("JAVA_HOME", "SPARK_LOCAL_IP")}
 
     def tally(*words: str) -> subprocess.CompletedProcess[str]:

@@ -1,4 +1,4 @@
-"""The contract of a store, on every implementation: whatever asks for `place` runs on SQLite and on PostgreSQL."""
+"""The contract of a store, on every implementation: a test with `place` runs on SQLite and on PostgreSQL."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -16,30 +16,30 @@ AnyStore = SqliteStore | PostgresStore
 
 
 class SqlitePlace:
-    """A file."""
+    """A place for a store: a file."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "candor.db"
         self.url = f"sqlite:///{self.path}"
 
     def open(self, clock: Callable[[], datetime] = now) -> SqliteStore:
-        """As another server would."""
+        """Open the store as another server would."""
         return SqliteStore(self.path, clock)
 
     def block(self) -> None:
-        """Nobody can write any more."""
+        """Keep everybody from writing."""
         block(self.path)
 
     def unblock(self) -> None:
         unblock(self.path)
 
     def content(self) -> bytes:
-        """Whatever lies in it."""
+        """Return all bytes of the file."""
         return self.path.read_bytes()
 
 
 class PostgresPlace:
-    """A schema of its own."""
+    """A place for a store: a schema of its own."""
 
     def __init__(self, server: Postgres) -> None:
         self.server, self.url = server, server.schema()
@@ -48,7 +48,7 @@ class PostgresPlace:
         return PostgresStore(self.url, clock)
 
     def block(self) -> None:
-        """Somebody holds the lock, and does not let it go."""
+        """Keep everybody from writing: hold the lock."""
         self._holder = self.server.connect(self.url)
         self._holder.execute(f"select pg_advisory_lock(%s, {database.SCHEMA_HASH})", (database.ORDER,))
 
@@ -56,7 +56,7 @@ class PostgresPlace:
         self._holder.close()
 
     def content(self, name: str = "") -> bytes:
-        """The files of all tables and indices, long values and dead rows included; or of one of them."""
+        """Return the files of all tables and indices, or of one, with long values and dead rows."""
         with self.server.connect(self.url) as connection:
             connection.execute("checkpoint")
             rows = connection.execute(
@@ -73,7 +73,7 @@ Place = SqlitePlace | PostgresPlace
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
-    """Where a store is."""
+    """Yield a place for a store."""
     if request.param == "sqlite":
         yield SqlitePlace(tmp_path)
         return

@@ -14,10 +14,10 @@ from scipy.stats import spearmanr
 import candor_client
 from candor_client import Ledger, randomize
 from survey_app.store import Outcome, Submission
-from tests.clock import hurried
+from tests.clock import make_fast_clock
 from tests.definitions import choice as choice_question
 from tests.definitions import define, field, number, subset, survey, yes_no
-from tests.fixtures import SAID, begin, make, submission
+from tests.fixtures import SAID, add_worked_example, make, submission
 from tests.fixtures import add as publish
 from tests.server_process import PATH, Server
 from tests.store.conftest import Place
@@ -51,7 +51,7 @@ def schema(path: Path) -> dict[str, set[str]]:
 
 
 def test_no_table_has_a_column_that_was_not_thought_about(tmp_path: Path) -> None:
-    """Whoever adds a column to what respondents touch has to come here and say that it identifies nobody."""
+    """A developer who adds a column to what respondents touch has to say here that it identifies nobody."""
     make(tmp_path / "candor.db")
     assert schema(tmp_path / "candor.db") == COLUMNS
 
@@ -132,7 +132,7 @@ def test_answers_leave_no_trace_in_database_logs_or_output(tmp_path: Path) -> No
     url = f"http://127.0.0.1:{server.port}/s/canary"
     for i in range(3):
         answers = {"secret": CANARY, "amount": 738_291, "cheated": True}
-        candor_client.respond(url, answers, ledger=Ledger(tmp_path / f"ledger{i}.json"), clock=hurried())
+        candor_client.respond(url, answers, ledger=Ledger(tmp_path / f"ledger{i}.json"), clock=make_fast_clock())
     request = urllib.request.Request(
         f"http://127.0.0.1:{server.port}/api/surveys/nobody-here", headers={"User-Agent": "agent-4711"}
     )
@@ -247,7 +247,7 @@ def test_tidying_that_is_disturbed_is_tried_again(tmp_path: Path) -> None:
 def test_the_key_of_a_deleted_survey_is_never_used_again(place: Place) -> None:
     """A report that waits while its survey is deleted must not land in the next one."""
     store = place.open()
-    published = begin(store)
+    published = add_worked_example(store)
     waiting = submission(published)
     store.delete_survey("exam")
     other = publish(store, canary_survey(), owner=published.owner)

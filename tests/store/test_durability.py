@@ -20,9 +20,9 @@ from survey_app.collect.intake import Intake, make_reply
 from survey_app.store import Outcome, PublishedSurvey, State, StoreError, Submission, Unavailable
 from survey_app.store.sqlite import SqliteStore
 from tests.disk import Disk, small_disk
-from tests.fixtures import SAID, begin, check_store, make, submission
+from tests.fixtures import SAID, add_worked_example, check_store, make, submission
 from tests.server_process import PATH, PATIENCE, Server
-from tests.soak import part_of
+from tests.soak import soak_count
 from tests.store.conftest import Place
 from tests.store.test_connections import order_left_in
 
@@ -86,7 +86,7 @@ def test_no_acknowledged_report_is_lost_when_the_server_is_killed(tmp_path: Path
 @pytest.mark.soak
 @pytest.mark.parametrize("workers", [1, 2])
 def test_no_acknowledged_report_is_lost_when_the_server_is_killed_a_hundred_times(tmp_path: Path, workers: int) -> None:
-    rounds_of_killing(tmp_path / "candor.db", workers, part_of(100))
+    rounds_of_killing(tmp_path / "candor.db", workers, soak_count(100))
 
 
 def test_a_server_ends_cleanly_and_comes_back_with_everything(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_a_worker_that_dies_leaves_no_server_that_is_silent(tmp_path: Path) -> N
     for child in children:
         with contextlib.suppress(ProcessLookupError):
             os.kill(int(child), signal.SIGKILL)
-    with contextlib.suppress(AssertionError):  # it may end instead, for whoever supervises it to start it again
+    with contextlib.suppress(AssertionError):  # it may end instead, so that its supervisor starts it again
         server.wait()
     server.kill()
 
@@ -157,10 +157,10 @@ def test_a_full_disk_is_a_clear_503_and_recovers_by_itself(disk: Disk) -> None:
 
 
 def test_on_a_full_disk_nothing_of_the_order_of_arrival_stays(disk: Disk) -> None:
-    """The reports that the last room was used for; without any that was set aside, their WAL would stay."""
+    """The reports that filled the disk; without space that was set aside, their WAL would stay."""
     store, published = make(disk.path / "candor.db")
     many = [Submission(published.key, secrets.token_bytes(16), b"$") for _ in range(4000)]
-    store.write(lambda: many)  # so that the file is too large to be rewritten in the room of its WAL
+    store.write(lambda: many)  # so that the file is too large to be rewritten in the space of its WAL
     assert store.tidy(now=True)
     ids: list[bytes] = []
     disk.fill(leave=100_000)
@@ -207,7 +207,7 @@ def test_a_file_that_cannot_be_written_is_a_clear_503(tmp_path: Path) -> None:
 
 def test_an_error_inside_a_transaction_leaves_nothing_behind(place: Place) -> None:
     store = place.open()
-    published = begin(store)
+    published = add_worked_example(store)
 
     def fail() -> list[Submission]:
         raise RuntimeError("interrupted")
@@ -233,7 +233,7 @@ def test_two_processes_that_start_on_a_fresh_file_both_live(tmp_path: Path) -> N
 def test_a_closed_survey_stays_closed(place: Place) -> None:
     """Closing and opening it in turns would show its reports one by one."""
     store = place.open()
-    published = begin(store)
+    published = add_worked_example(store)
     store.set_state(published, State.CLOSED)
     store.set_state(published, State.CLOSED)
     with pytest.raises(StoreError, match="stays closed"):

@@ -7,16 +7,16 @@ import pytest
 from survey_app.store import STEP
 from survey_app.store.sqlite import SqliteStore
 from survey_app.store.sqlite.cell import encode_cell
-from tests.definitions import survey, worked
+from tests.definitions import survey, worked_example
 from tests.fixtures import add as publish
-from tests.fixtures import begin, make, submission
+from tests.fixtures import add_worked_example, make, submission
 from tests.store.conftest import Place
 
 
 def test_pending_reports_are_left_out_and_so_are_those_of_other_surveys(place: Place) -> None:
     store = place.open()
-    published = begin(store)
-    other = publish(store, survey(worked() | {"slug": "other"}), owner=published.owner)
+    published = add_worked_example(store)
+    other = publish(store, survey(worked_example() | {"slug": "other"}), owner=published.owner)
     store.write([submission(other) for _ in range(3 * STEP)].copy)
     made = [submission(published) for _ in range(2 * STEP - 1)]
     store.write(made.copy)

@@ -95,7 +95,7 @@ def test_a_lock_that_is_a_link_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_lock_belongs_to_whom_the_database_belongs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever may give files away, as root may, makes it so; anybody else refuses: its owner could hold it."""
+    """A process that may give files away, as root may, makes it so; any other refuses: the owner could hold the lock."""
     store, published = make(tmp_path / "candor.db")
     given: list[tuple[int, ...]] = []
     theirs = os.stat_result((*os.stat(tmp_path / "candor.db.lock")[:4], NOBODY, *os.stat(tmp_path)[5:]))

@@ -13,13 +13,13 @@ from survey_app.accounts import hash_secret
 from survey_app.store import Role, State, StoreError, Submission, now
 from survey_app.store.records import Hold
 from survey_app.store.sqlite import SqliteStore
-from survey_app.store.sqlite.database import MIGRATIONS
+from survey_app.store.sqlite.schema import MIGRATIONS
 from tests.definitions import simple, survey
-from tests.fixtures import TOKEN, add, begin, check_store, make, submission
+from tests.fixtures import TOKEN, add, add_worked_example, check_store, make, submission
 from tests.postgres import Postgres
 from tests.store.conftest import PostgresPlace
 from tests.store.test_connections import schema
-from tests.ticket_surveys import invited_to
+from tests.ticket_surveys import invitation_survey
 
 
 def aged(path: Path, version: int) -> SqliteStore:
@@ -157,7 +157,7 @@ def test_an_update_that_fails_halfway_leaves_version_4(tmp_path: Path, monkeypat
     version_4(path, tmp_path / "now.db")
     before, tables = content(path), schema(path)
     broken = {**MIGRATIONS, 6: f"{MIGRATIONS[6]} create table shares (again text);"}
-    monkeypatch.setattr("survey_app.store.sqlite.database.MIGRATIONS", broken)
+    monkeypatch.setattr("survey_app.store.sqlite.schema.MIGRATIONS", broken)
     with pytest.raises(StoreError, match="cannot open the database"):
         SqliteStore(path).migrate()
     assert (content(path), schema(path)) == (before, tables)
@@ -174,7 +174,7 @@ def test_an_open_survey_by_invitation_of_before_keeps_what_it_shows_and_waits_fo
     """Files of 0.5 to 0.8: what was shown stays, nothing more until a date is set and reached."""
     path = tmp_path / "old.db"
     store, _ = make(path)
-    invited = add(store, invited_to(definition=simple() | {"slug": "club"}), owner=1)
+    invited = add(store, invitation_survey(definition=simple() | {"slug": "club"}), owner=1)
     asked = add(store, survey(simple() | {"slug": "poll"}), owner=1)
     rows = [Submission(asked.key, number.to_bytes(16, "big"), b"\x80") for number in range(arrived)]
     store.write(rows.copy)
@@ -228,7 +228,9 @@ def test_an_open_survey_by_invitation_of_before_keeps_what_it_shows_and_waits_fo
 def test_an_open_survey_by_invitation_in_postgresql_waits_for_a_date_too(postgres: Postgres, arrived: int) -> None:
     place = PostgresPlace(postgres)
     store = place.open()
-    invited = add(store, invited_to(definition=simple() | {"slug": "club"}), owner=begin(store).owner)
+    invited = add(
+        store, invitation_survey(definition=simple() | {"slug": "club"}), owner=add_worked_example(store).owner
+    )
     asked = add(store, survey(simple() | {"slug": "poll"}), owner=invited.owner)
     store.write([Submission(asked.key, number.to_bytes(16, "big"), b"\x80") for number in range(arrived)].copy)
     store.close()

@@ -1,4 +1,4 @@
-"""Whoever polls the store never sees two states that differ by fewer than twenty reports, whatever happens to it."""
+"""A reader who polls the store never sees two states that differ by fewer than twenty reports, whatever happens to it."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -10,8 +10,8 @@ from survey_app.authoring.terms import Terms
 from survey_app.store import STEP, Outcome, PublishedSurvey, State, tally_row
 from survey_app.store.sqlite import SqliteStore
 from survey_app.tally import Tally
-from tests.definitions import survey, worked
-from tests.fixtures import add, begin, make, submission
+from tests.definitions import survey, worked_example
+from tests.fixtures import add, add_worked_example, make, submission
 from tests.polling import NOON, History, TooClose, Watch
 from tests.store.conftest import AnyStore, Place
 
@@ -40,14 +40,14 @@ def pass_over(store: AnyStore, histories: int) -> Watch:
     for _ in range(histories):
         for slug in {one.survey.study or one.survey.slug for one in store.surveys()}:
             store.delete_survey(slug)
-        history = History(store, owner, lambda passed: look(store, watch, passed.known))
+        history = History(store, owner, lambda passed: look(store, watch, passed.published))
         history.run(EVENTS)
     return watch
 
 
 def test_whatever_happens_two_states_differ_by_a_step_or_not_at_all(place: Place) -> None:
     store = place.open()
-    begin(store)
+    add_worked_example(store)
     histories = HISTORIES if isinstance(store, SqliteStore) else 1  # they are slow there, and not what differs
     watch = pass_over(store, histories)
     assert sum(len(counts) > 1 for counts in watch.counts.values()) >= histories  # something was seen at all
@@ -87,7 +87,7 @@ def watched(store: AnyStore, end: str, first: PublishedSurvey, count: int = 41) 
     watch = Watch()
     store.clock = lambda: NOON
     published = add(
-        store, survey(worked() | {"slug": "watched"}),
+        store, survey(worked_example() | {"slug": "watched"}),
         Terms(True, closes=NOON + timedelta(hours=1), max_reports=count if end == "quota" else None), owner=first.owner,
     )  # fmt: skip
     for _ in range(count):
@@ -98,7 +98,7 @@ def watched(store: AnyStore, end: str, first: PublishedSurvey, count: int = 41) 
     elif end == "date":
         store.clock = lambda: NOON + timedelta(hours=1)
     elif end == "version":
-        add(store, survey(worked() | {"slug": "watched", "title": "Another"}), owner=first.owner)
+        add(store, survey(worked_example() | {"slug": "watched", "title": "Another"}), owner=first.owner)
     elif end == "pause":
         store.set_state(published, State.PAUSED)
     look(store, watch, [published])
@@ -108,7 +108,7 @@ def watched(store: AnyStore, end: str, first: PublishedSurvey, count: int = 41) 
 @pytest.mark.parametrize("end", ["hand", "date", "quota", "version", "pause"])
 def test_the_forty_first_report_is_never_seen_alone(place: Place, end: str) -> None:
     store = place.open()
-    first = begin(store)
+    first = add_worked_example(store)
     (counts,) = watched(store, end, first).counts.values()
     assert counts == ({0, 20} if end == "pause" else {0, 20, 41})
     store.close()
@@ -118,7 +118,7 @@ def test_the_forty_first_report_is_never_seen_alone(place: Place, end: str) -> N
 def test_the_rule_of_before_is_caught_at_every_end(place: Place, monkeypatch: pytest.MonkeyPatch, end: str) -> None:
     monkeypatch.setattr(tally_row, "choose_pending", all_at_once)
     store = place.open()
-    first = begin(store)
+    first = add_worked_example(store)
     with pytest.raises(TooClose, match="shows 41 reports of"):
         watched(store, end, first)
     store.close()

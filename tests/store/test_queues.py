@@ -7,14 +7,14 @@ import pytest
 from survey_app.store import Outcome, PublishedSurvey, State
 from survey_app.tally import add_bits
 from tests.definitions import simple, survey
-from tests.fixtures import TOKEN, Installation, begin, check_refused, made, submission
+from tests.fixtures import TOKEN, Installation, add_worked_example, check_refused, make_report, submission
 from tests.store.conftest import AnyStore, Place
 
 
 @pytest.fixture
 def opened(place: Place) -> Iterator[tuple[AnyStore, PublishedSurvey]]:
     store = place.open()
-    yield store, begin(store)
+    yield store, add_worked_example(store)
     store.close()
 
 
@@ -70,14 +70,14 @@ def test_the_counts_are_those_of_what_is_shown(opened: tuple[AnyStore, Published
 def test_a_link_for_one_person_filled_up_by_batch_shows_nothing_of_her(installation: Installation) -> None:
     """Sixty of sixty people were read off so: her report is the fortieth."""
     published = installation.publish()
-    assert installation.post(made(published)).status_code == 201
-    assert installation.count(*(made(published) for _ in range(39)))["stored"] == 39
+    assert installation.post(make_report(published)).status_code == 201
+    assert installation.count(*(make_report(published) for _ in range(39)))["stored"] == 39
     assert installation.results()["reports"] == 0
 
 
 def test_a_group_takes_no_batch(installation: Installation) -> None:
     published = installation.publish(survey(simple() | {"study": "exam", "slug": "exam-north", "group": "North"}))
-    lines = b"\n".join(made(published).to_json() for _ in range(3))
+    lines = b"\n".join(make_report(published).to_json() for _ in range(3))
     reply = installation.client.post(
         "/api/surveys/exam-north/reports/batch", data=lines, headers={"Authorization": f"Bearer {TOKEN}"}
     )

@@ -1,4 +1,4 @@
-"""No order stays at rest, whoever left it and however full the disk is; and where it does, everybody is told."""
+"""No order stays at rest, whatever left it and however full the disk is; and where it does, everybody is told."""
 
 import contextlib
 import json
@@ -140,7 +140,7 @@ def test_readers_are_a_failure_only_when_they_keep_us_from_it_for_long(tmp_path:
 
 
 def test_readers_who_take_turns_without_end_keep_us_from_it_only_for_seconds(tmp_path: Path) -> None:
-    """Before 0.9 whoever downloaded all the time kept the order on disk, and saw in /healthz when a report came."""
+    """Before 0.9 a reader who downloaded all the time kept the order on disk, and saw in /healthz when a report came."""
     path = tmp_path / "candor.db"
     store, published = make(path)
     store.tidy(now=True)
@@ -220,7 +220,7 @@ def test_every_commit_has_set_aside_what_the_file_will_grow_by(tmp_path: Path) -
     store.close()
 
 
-def test_large_room_that_is_not_needed_any_more_is_given_back(tmp_path: Path) -> None:
+def test_much_space_that_is_not_needed_any_more_is_given_back(tmp_path: Path) -> None:
     store, published = make(tmp_path / "candor.db")
     made = [Submission(published.key, secrets.token_bytes(16), bytes(400)) for _ in range(4000)]
     store.write(lambda: made)

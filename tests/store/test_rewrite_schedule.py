@@ -14,7 +14,7 @@ from survey_app.store.postgres import PostgresStore
 from survey_app.store.rewrite_schedule import LONGEST_REST, Disorder, rest_seconds
 from survey_app.store.sqlite import SqliteStore
 from survey_app.web.api import UNTIDY_SECONDS
-from tests.fixtures import Installation, begin, made, submission
+from tests.fixtures import Installation, add_worked_example, make_report, submission
 from tests.postgres import Postgres
 from tests.store.conftest import AnyStore, Place, PostgresPlace, SqlitePlace
 
@@ -34,7 +34,7 @@ def test_it_rests_fifty_times_as_long_as_it_worked_and_at_most_a_minute() -> Non
 def test_waiting_for_a_lock_is_no_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On 0.8.0 a lock that was held for four and a half seconds made order and deleted reports stay for 226 s."""
     store, moment = SqlitePlace(tmp_path).open(), 1000.0
-    published, lock = begin(store), store._lock
+    published, lock = add_worked_example(store), store._lock
     store.write([submission(published)].copy)
 
     class Waiting:
@@ -72,7 +72,7 @@ def test_health_says_untidy_after_ten_seconds_and_not_before(installation: Insta
     installation.store._disorder = Disorder(lambda: moment)
     published = installation.publish()
     installation.store.tidy(now=True)
-    installation.store.write([Submission(published.key, secrets.token_bytes(16), made(published).bits)].copy)
+    installation.store.write([Submission(published.key, secrets.token_bytes(16), make_report(published).bits)].copy)
 
     def said() -> object:
         return installation.client.get("/healthz").json
@@ -90,7 +90,7 @@ def test_health_says_untidy_after_ten_seconds_and_not_before(installation: Insta
 def test_no_store_keeps_a_second_of_its_disorder(store: AnyStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is written down is a day: a moment would tell when a report came."""
     store.clock = lambda: datetime(2026, 12, 1, 17, 23, 42, tzinfo=UTC)
-    published = begin(store)
+    published = add_worked_example(store)
     store.write([submission(published)].copy)
     if isinstance(store, SqliteStore):
         monkeypatch.setattr(store, "_rewrite", _fail)
@@ -102,7 +102,7 @@ def test_no_store_keeps_a_second_of_its_disorder(store: AnyStore, monkeypatch: p
 
 
 def _fail(*_: object) -> None:
-    raise OSError("no room")
+    raise OSError("no space")
 
 
 def _bytes(value: str | bytes) -> bytes:

@@ -19,9 +19,9 @@ from survey_app.store.postgres import reports as postgres_reports
 from survey_app.store.sqlite import SqliteStore
 from survey_app.store.sqlite import reports as sqlite_reports
 from survey_app.tally import HELD_BYTES, Bits, rows_at_once
-from tests.definitions import choice, define, field, subset, survey, worked
+from tests.definitions import choice, define, field, subset, survey, worked_example
 from tests.fixtures import add as publish
-from tests.fixtures import begin, submission
+from tests.fixtures import add_worked_example, submission
 from tests.store.conftest import AnyStore, Place
 
 
@@ -36,7 +36,7 @@ def add(store: AnyStore, published: PublishedSurvey, count: int) -> list[Submiss
 def again(store: AnyStore, old: PublishedSurvey, **settings: Any) -> PublishedSurvey:
     """The same survey with other settings, from nothing."""
     store.delete_survey("exam")
-    return publish(store, survey(worked()), Terms(public=True, **settings), owner=old.owner)
+    return publish(store, survey(worked_example()), Terms(public=True, **settings), owner=old.owner)
 
 
 def scanned(store: AnyStore, published: PublishedSurvey) -> list[bytes]:
@@ -74,7 +74,7 @@ Made = tuple[AnyStore, PublishedSurvey]
 @pytest.fixture
 def made(place: Place) -> Iterator[Made]:
     store = place.open()
-    yield store, begin(store)
+    yield store, add_worked_example(store)
     store.close()
 
 
@@ -118,7 +118,7 @@ def test_a_survey_that_closes_by_time_takes_its_last_step_once(made: Made, count
     assert store.newest_version("exam") == published
     assert len(scanned(store, published)) == steps_of(count)
     store.clock = lambda: closes
-    assert len(scanned(store, published)) == steps_of(count)  # whoever reads never asks the clock
+    assert len(scanned(store, published)) == steps_of(count)  # a reader never asks the clock
     closed = store.newest_version("exam")
     assert closed is not None
     assert closed.state is State.CLOSED
@@ -207,7 +207,7 @@ def test_a_batch_with_known_and_taken_ids_counts_only_what_is_new(made: Made) ->
 def test_two_writers_of_a_file_share_the_steps(tmp_path: Path) -> None:
     """As two processes do: two stores on one file."""
     store, other = (SqliteStore(tmp_path / "candor.db") for _ in range(2))
-    published = begin(store)
+    published = add_worked_example(store)
     for count in range(65):
         reader, writer = (store, other) if count % 3 else (other, store)
         assert len(scanned(reader, published)) == steps_of(count)
@@ -249,9 +249,9 @@ def test_a_scan_holds_few_bytes_however_long_the_reports_are(made: Made, monkeyp
     add(store, published, 40)
     monkeypatch.setattr("survey_app.tally.HELD_BYTES", 10 * published.survey.length, raising=False)
     assert max(len(chunk) for chunk in scan(store, published)) <= 10
-    assert rows_at_once(survey(worked()), 20_000) == 10
+    assert rows_at_once(survey(worked_example()), 20_000) == 10
     monkeypatch.undo()
-    assert rows_at_once(survey(worked()), 20_000) == 20_000
+    assert rows_at_once(survey(worked_example()), 20_000) == 20_000
     longest = define([choice(options=1000)], [field(subset(1000, 1), "help")])
     assert rows_at_once(survey(longest), 10**9) * survey(longest).length <= HELD_BYTES
 
@@ -313,7 +313,7 @@ def test_ids_that_took_their_step_are_wiped(made: Made, place: Place) -> None:
 
 def test_a_scan_changes_nothing(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "candor.db")
-    published = begin(store)
+    published = add_worked_example(store)
     add(store, published, 53)
     assert store.tidy(now=True)
     before = store.path.read_bytes()

@@ -11,7 +11,7 @@ from survey_app.authoring.terms import Terms
 from survey_app.store import Member, PublishedSurvey, Role, StoreError, User
 from survey_app.store.sql.sharing_queries import MOST_LINKS, MOST_SHARES
 from tests.definitions import simple, survey
-from tests.fixtures import begin
+from tests.fixtures import add_worked_example
 from tests.store.conftest import AnyStore, Place
 
 NORTH, SOUTH = (
@@ -26,7 +26,7 @@ Installation = tuple[AnyStore, PublishedSurvey, User]
 def installation(place: Place) -> Iterator[Installation]:
     """A survey of ada's, and an account of eve's."""
     store = place.open()
-    published = begin(store)
+    published = add_worked_example(store)
     yield store, published, store.add_user("eve", "x")
     store.close()
 
@@ -115,7 +115,7 @@ def test_a_study_is_shared_as_a_whole(installation: Installation) -> None:
     assert store.link_target(hashed) is None and store.shares("study") == []
 
 
-def test_whoever_takes_the_name_of_a_deleted_survey_shares_nothing(installation: Installation) -> None:
+def test_a_new_survey_with_the_name_of_a_deleted_one_shares_nothing(installation: Installation) -> None:
     store, published, eve = installation
     hashed = hash_secret(new_token())
     store.share(published, eve, Role.EDITOR)

@@ -46,7 +46,7 @@ def worst(counts: Counter[bytes], rounds: int, count: int) -> float:
     return max(abs(counts[one] - rounds * chance) / error for one in ids(count))
 
 
-def test_whoever_stays_is_drawn_alike_wherever_they_stand() -> None:
+def test_rows_that_stay_are_drawn_alike_wherever_they_stand() -> None:
     """Each of 45 stays with chance 20/45, in 4,000 draws: 6 standard errors are exceeded with chance below 1e-7."""
     counts: Counter[bytes] = Counter()
     for _ in range(4000):

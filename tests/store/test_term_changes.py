@@ -9,8 +9,8 @@ import pytest
 
 from survey_app.authoring.terms import Terms
 from survey_app.store import Outcome, PublishedSurvey, State, StoreError, Submission
-from tests.definitions import survey, worked
-from tests.fixtures import add, begin, submission
+from tests.definitions import survey, worked_example
+from tests.fixtures import add, add_worked_example, submission
 from tests.store.conftest import Place
 
 NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
@@ -22,7 +22,7 @@ class Kept:
 
     def __init__(self, place: Place) -> None:
         self.place, self.store = place, place.open()
-        self.first = begin(self.store)
+        self.first = add_worked_example(self.store)
         self.at(NOON)
 
     def at(self, moment: datetime) -> None:
@@ -120,7 +120,7 @@ def test_of_a_final_version_only_visibility_and_deletion_change(kept: Kept, end:
         kept.set(max_reports=6)
         kept.report()
     else:
-        add(kept.store, survey(worked() | {"title": "Second"}), owner=kept.first.owner)
+        add(kept.store, survey(worked_example() | {"title": "Second"}), owner=kept.first.owner)
     assert kept.now.state is State.CLOSED
     before = kept.now.terms
     for change in ({"closes": NOON + 9 * HOUR}, {"max_reports": 900}):
@@ -160,7 +160,7 @@ def test_terms_that_contradict_each_other_are_refused(kept: Kept, terms: dict[st
     with pytest.raises(StoreError, match=said):
         kept.set(**terms)
     with pytest.raises(StoreError, match=said):
-        add(kept.store, survey(worked() | {"slug": "other"}), Terms(**terms), owner=kept.first.owner)
+        add(kept.store, survey(worked_example() | {"slug": "other"}), Terms(**terms), owner=kept.first.owner)
 
 
 def test_pausing_shows_nothing(kept: Kept) -> None:
@@ -174,7 +174,7 @@ def test_pausing_shows_nothing(kept: Kept) -> None:
 
 
 def test_what_was_never_opened_is_neither_paused_nor_closed(kept: Kept) -> None:
-    ready = add(kept.store, survey(worked() | {"slug": "later"}), owner=kept.first.owner, state=State.READY)
+    ready = add(kept.store, survey(worked_example() | {"slug": "later"}), owner=kept.first.owner, state=State.READY)
     for state in (State.PAUSED, State.CLOSED):
         with pytest.raises(StoreError, match="never opened"):
             kept.store.set_state(ready, state)
@@ -182,7 +182,9 @@ def test_what_was_never_opened_is_neither_paused_nor_closed(kept: Kept) -> None:
 
 def test_a_survey_whose_date_has_passed_is_not_opened(kept: Kept) -> None:
     terms = Terms(closes=NOON + HOUR)
-    ready = add(kept.store, survey(worked() | {"slug": "later"}), terms, owner=kept.first.owner, state=State.READY)
+    ready = add(
+        kept.store, survey(worked_example() | {"slug": "later"}), terms, owner=kept.first.owner, state=State.READY
+    )
     kept.at(NOON + 2 * HOUR)
     with pytest.raises(StoreError, match="has passed; set another"):
         kept.store.set_state(ready, State.OPEN)
@@ -194,8 +196,8 @@ def test_a_survey_whose_date_has_passed_is_not_opened(kept: Kept) -> None:
 
 
 def test_a_version_that_was_overtaken_before_it_opened_never_opens(kept: Kept) -> None:
-    waiting = add(kept.store, survey(worked() | {"title": "B"}), owner=kept.first.owner, state=State.READY)
-    newer = add(kept.store, survey(worked() | {"title": "C"}), owner=kept.first.owner)
+    waiting = add(kept.store, survey(worked_example() | {"title": "B"}), owner=kept.first.owner, state=State.READY)
+    newer = add(kept.store, survey(worked_example() | {"title": "C"}), owner=kept.first.owner)
     assert kept.store.is_final(waiting)
     assert not kept.store.is_final(newer)
     with pytest.raises(StoreError, match="stays closed"):
@@ -204,7 +206,7 @@ def test_a_version_that_was_overtaken_before_it_opened_never_opens(kept: Kept) -
 
 
 def test_going_on_after_a_pause_leaves_a_newer_version_waiting(kept: Kept) -> None:
-    waiting = add(kept.store, survey(worked() | {"title": "B"}), owner=kept.first.owner, state=State.READY)
+    waiting = add(kept.store, survey(worked_example() | {"title": "B"}), owner=kept.first.owner, state=State.READY)
     kept.store.set_state(kept.now, State.PAUSED)
     kept.store.set_state(kept.now, State.OPEN)
     assert not kept.store.is_final(waiting)
@@ -213,7 +215,7 @@ def test_going_on_after_a_pause_leaves_a_newer_version_waiting(kept: Kept) -> No
     assert kept.now.state is State.CLOSED
 
 
-def test_whoever_notices_a_date_writes_it_down(kept: Kept) -> None:
+def test_the_process_that_notices_a_date_writes_it_down(kept: Kept) -> None:
     kept.set(closes=NOON + HOUR)
     kept.report(25)
     assert not kept.store.expire()
@@ -271,8 +273,10 @@ def test_what_is_to_be_deleted_is_not_shown_even_if_it_cannot_be(kept: Kept) -> 
 
 def test_the_date_of_a_version_deletes_it_and_all_before_it(kept: Kept) -> None:
     kept.set(deletes=NOON + 9 * HOUR)
-    second = add(kept.store, survey(worked() | {"title": "B"}), Terms(deletes=NOON + HOUR), owner=kept.first.owner)
-    third = add(kept.store, survey(worked() | {"title": "C"}), owner=kept.first.owner)
+    second = add(
+        kept.store, survey(worked_example() | {"title": "B"}), Terms(deletes=NOON + HOUR), owner=kept.first.owner
+    )
+    third = add(kept.store, survey(worked_example() | {"title": "C"}), owner=kept.first.owner)
     kept.at(NOON + HOUR)
     kept.store.expire()
     assert kept.store.version("exam", kept.first.survey.digest) is None

@@ -175,7 +175,7 @@ def test_a_key_and_what_it_signed_are_in_no_byte_after_the_end(file: TicketFile)
     assert SPENT in left and FREE in left
 
 
-def test_whoever_is_invited_may_answer_the_next_version_too(file: TicketFile) -> None:
+def test_invited_people_may_answer_the_next_version_too(file: TicketFile) -> None:
     codes = invite(file, 3)
     file.mark(row(file), codes[0], b"a" * 32)
     file.add_key("exam", key(1), NEXT)

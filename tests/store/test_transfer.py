@@ -22,10 +22,10 @@ from survey_app.store.records import Hold
 from survey_app.store.sql import contents
 from survey_app.store.sqlite import SqliteStore
 from tests.definitions import simple, survey
-from tests.fixtures import add, begin, check_store, submission
+from tests.fixtures import add, add_worked_example, check_store, submission
 from tests.postgres import Postgres
 from tests.store.conftest import AnyStore, PostgresPlace, SqlitePlace
-from tests.ticket_surveys import invited_to
+from tests.ticket_surveys import invitation_survey
 
 Make = Callable[[str], AnyStore]
 KINDS = [*itertools.product(("sqlite", "postgres"), repeat=2)]
@@ -53,7 +53,7 @@ def url_of(store: AnyStore) -> str:
 
 def fill(store: AnyStore, count: int = 73) -> PublishedSurvey:
     """Something in every table, reports to an open survey and to a closed one."""
-    published = begin(store)
+    published = add_worked_example(store)
     ada, eve = store.user(published.owner), store.add_user("eve", "x")
     assert ada is not None
     store.add_token(ada, hash_secret(new_token()))
@@ -95,8 +95,8 @@ def test_a_copy_has_everything_and_goes_on_from_the_same_step(make: Make, kind: 
 @pytest.mark.parametrize(("kind", "other"), KINDS)
 def test_what_is_withheld_and_both_queues_are_copied(make: Make, kind: str, other: str) -> None:
     source, target = make(kind), make(other)
-    published = begin(source)
-    invited = add(source, invited_to(definition=simple() | {"slug": "club"}), owner=published.owner)
+    published = add_worked_example(source)
+    invited = add(source, invitation_survey(definition=simple() | {"slug": "club"}), owner=published.owner)
     for batch in (True, False):
         source.write([submission(published) for _ in range(39)].copy, batch=batch)
     source.write([row(invited) for _ in range(70)].copy)
@@ -257,8 +257,10 @@ def test_a_backup_under_load_is_restored_with_its_steps(make: Make, kind: str, t
 
 def test_a_backup_has_no_keys_and_says_what_that_means(make: Make, tmp_path: Path) -> None:
     source, file = make("sqlite"), tmp_path / "kept.backup"
-    published = begin(source)
-    source.add_surveys([Member(invited_to(0, definition=simple() | {"slug": "club"}), Terms())], owner=published.owner)
+    published = add_worked_example(source)
+    source.add_surveys(
+        [Member(invitation_survey(0, definition=simple() | {"slug": "club"}), Terms())], owner=published.owner
+    )
     told = CliRunner().invoke(main, ["--db", url_of(source), "backup", str(file)])
     assert told.exit_code == 0, told.output
     assert "club takes answers by invitation" in told.output and "nobody can take one there" in told.output

@@ -1,4 +1,4 @@
-"""An installation for the pages, with surveys of ada's; checking passwords is cheap, and counted."""
+"""An installation for tests of pages, with surveys of ada's; checking passwords is cheap, and counted."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,15 +8,15 @@ from flask import Flask
 
 from survey_app import accounts, create_app
 from survey_app.store import State, Store
-from tests.definitions import worked
+from tests.definitions import worked_example
 from tests.fixtures import Installation, build
-from tests.rsgi_client import FrontClient
-from tests.sign_in import Counting
+from tests.rsgi_client import RsgiClient
+from tests.sign_in import CountingHasher
 
 
 @pytest.fixture(autouse=True)
-def hasher(monkeypatch: pytest.MonkeyPatch) -> Counting:
-    cheap = Counting(time_cost=1, memory_cost=8, parallelism=1)
+def hasher(monkeypatch: pytest.MonkeyPatch) -> CountingHasher:
+    cheap = CountingHasher(time_cost=1, memory_cost=8, parallelism=1)
     monkeypatch.setattr(accounts, "_hasher", cheap)
     monkeypatch.setattr(accounts, "_nobody", cheap.hash("nobody"))
     return cheap
@@ -24,7 +24,7 @@ def hasher(monkeypatch: pytest.MonkeyPatch) -> Counting:
 
 @pytest.fixture
 def database(tmp_path: Path) -> Path:
-    """Where the database lies, with nothing else beside it."""
+    """Return the path of the database, in a folder of its own."""
     folder = tmp_path / "server"
     folder.mkdir()
     return folder / "candor.db"
@@ -39,13 +39,13 @@ def installation(database: Path) -> Iterator[Installation]:
 
 @pytest.fixture
 def app(installation: Installation) -> Flask:
-    """A server with surveys of ada's: `exam` is private, `ready` is not open."""
+    """Return a server with surveys of ada's: `exam` is private, `ready` is not open."""
     for slug, state, public in (
         ("exam", State.OPEN, False),
         ("census", State.OPEN, True),
         ("ready", State.READY, True),
     ):
-        installation.publish(worked() | {"slug": slug}, state=state, public=public)
+        installation.publish(worked_example() | {"slug": slug}, state=state, public=public)
     return installation.app
 
 
@@ -55,8 +55,8 @@ def store(app: Flask, installation: Installation) -> Store:
 
 
 @pytest.fixture
-def limited(app: Flask, database: Path) -> Flask:
-    """The same server, with limits."""
+def limited_app(app: Flask, database: Path) -> Flask:
+    """Return a server on the same database, with rate limits."""
     made = create_app({"DB": f"sqlite:///{database}"})
-    made.test_client_class = FrontClient
+    made.test_client_class = RsgiClient
     return made

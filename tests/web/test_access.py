@@ -8,17 +8,17 @@ from flask import Flask
 
 from survey_app.accounts import hash_secret, new_token
 from survey_app.store import State, Store, StoreError
-from tests.definitions import worked
+from tests.definitions import worked_example
 from tests.fixtures import Installation, phrase
 from tests.sign_in import (
     attempt,
-    bearing,
+    bearer_header,
     change,
     code_of,
-    everything,
+    find_user,
     is_signed_in,
-    named,
     report,
+    response_text,
     signed_in,
     token_of,
     with_cookie,
@@ -29,29 +29,29 @@ def test_a_disabled_account_loses_sessions_and_tokens_at_once(app: Flask, store:
     browser, token = signed_in(app), token_of(store, "ada")
     results, batch = "/api/surveys/exam/results", "/api/surveys/exam/reports/batch"
     assert browser.get(results).status_code == 200
-    assert app.test_client().get(results, headers=bearing(token)).status_code == 200
+    assert app.test_client().get(results, headers=bearer_header(token)).status_code == 200
 
-    store.set_disabled(named(store, "ada"), True)
+    store.set_disabled(find_user(store, "ada"), True)
     assert not is_signed_in(browser)
     assert browser.get(results).status_code == 401
-    assert app.test_client().get(results, headers=bearing(token)).status_code == 401
-    assert app.test_client().post(batch, headers=bearing(token), data=report()).status_code == 401
+    assert app.test_client().get(results, headers=bearer_header(token)).status_code == 401
+    assert app.test_client().post(batch, headers=bearer_header(token), data=report()).status_code == 401
     assert attempt(app.test_client(), "ada", phrase("ada")).status_code == 401
 
 
 def test_a_reopened_account_signs_in_anew(app: Flask, store: Store) -> None:
     browser = signed_in(app)
-    store.set_disabled(named(store, "ada"), True)
-    store.set_disabled(named(store, "ada"), False)
+    store.set_disabled(find_user(store, "ada"), True)
+    store.set_disabled(find_user(store, "ada"), False)
     assert not is_signed_in(browser)
     signed_in(app)
 
 
 def test_disabling_one_account_leaves_the_others_alone(app: Flask, store: Store) -> None:
     browser, token = signed_in(app, "eve"), token_of(store, "eve")
-    store.set_disabled(named(store, "ada"), True)
+    store.set_disabled(find_user(store, "ada"), True)
     assert is_signed_in(browser)
-    answer = app.test_client().get("/api/surveys/exam/results", headers=bearing(token))
+    answer = app.test_client().get("/api/surveys/exam/results", headers=bearer_header(token))
     assert code_of(answer) == "forbidden"
 
 
@@ -62,7 +62,7 @@ def test_private_results_are_for_their_owner_only(app: Flask, store: Store) -> N
     results = "/api/surveys/exam/results"
     own = [
         signed_in(app).get(results),
-        app.test_client().get(results, headers=bearing(token_of(store, "ada"))),
+        app.test_client().get(results, headers=bearer_header(token_of(store, "ada"))),
     ]
     for allowed in own:
         assert allowed.status_code == 200
@@ -71,8 +71,8 @@ def test_private_results_are_for_their_owner_only(app: Flask, store: Store) -> N
         assert "Access-Control-Allow-Origin" not in allowed.headers
     others = [
         signed_in(app, "eve").get(results),
-        app.test_client().get(results, headers=bearing(token_of(store, "eve"))),
-        signed_in(app).get(results, headers=bearing(token_of(store, "eve"))),
+        app.test_client().get(results, headers=bearer_header(token_of(store, "eve"))),
+        signed_in(app).get(results, headers=bearer_header(token_of(store, "eve"))),
     ]
     assert [(refused.status_code, code_of(refused)) for refused in others] == [(403, "forbidden")] * 3
     assert code_of(app.test_client().get(results)) == "unauthorized"
@@ -89,14 +89,14 @@ def test_a_batch_is_taken_from_the_owners_token_only(app: Flask, store: Store) -
     assert published is not None
     refusals = [
         (app.test_client().post(batch, data=report()), 401),
-        (app.test_client().post(batch, data=report(), headers=bearing(token_of(store, "eve"))), 403),
-        (signed_in(app).post(batch, data=report(), headers=bearing(token_of(store, "eve"))), 403),
+        (app.test_client().post(batch, data=report(), headers=bearer_header(token_of(store, "eve"))), 403),
+        (signed_in(app).post(batch, data=report(), headers=bearer_header(token_of(store, "eve"))), 403),
         (signed_in(app, "eve").post(batch, data=report()), 401),
     ]
     for refused, status in refusals:
         assert refused.status_code == status
         assert code_of(refused) in ("unauthorized", "forbidden")
-    taken = app.test_client().post(batch, data=report(), headers=bearing(token_of(store, "ada")))
+    taken = app.test_client().post(batch, data=report(), headers=bearer_header(token_of(store, "ada")))
     assert (taken.status_code, json.loads(taken.data)["stored"]) == (200, 1)
     store.set_state(published, State.CLOSED)
     closed = store.newest_version("exam")
@@ -111,13 +111,13 @@ def test_a_session_alone_sends_no_batch_since_another_site_could_ride_on_it(app:
 
 def test_a_slug_cannot_be_taken_over(app: Flask, installation: Installation) -> None:
     with pytest.raises(StoreError, match="belongs to somebody else"):
-        installation.publish(worked() | {"title": "Another exam"}, owner=installation.stranger.key)
+        installation.publish(worked_example() | {"title": "Another exam"}, owner=installation.stranger.key)
 
 
 def test_a_survey_that_is_ready_looks_like_nothing_even_to_its_owner(app: Flask, store: Store) -> None:
     ready = store.newest_version("ready")
     assert ready is not None
-    browser, headers = signed_in(app), bearing(token_of(store, "ada"))
+    browser, headers = signed_in(app), bearer_header(token_of(store, "ada"))
 
     def answers(slug: str) -> list[tuple[int, bytes]]:
         place = f"/api/surveys/{slug}"
@@ -153,12 +153,12 @@ def test_a_header_that_carries_no_known_token_is_refused(app: Flask, store: Stor
         signed_in(app).get("/api/surveys/exam/results", headers=headers),
     ):
         assert (refused.status_code, code_of(refused)) == (401, "unauthorized")
-        assert token not in everything(refused)
+        assert token not in response_text(refused)
 
 
 def test_the_hash_of_a_token_is_no_token(app: Flask, store: Store) -> None:
     stolen = hash_secret(token_of(store, "ada")).hex()
-    assert app.test_client().get("/api/surveys/exam/results", headers=bearing(stolen)).status_code == 401
+    assert app.test_client().get("/api/surveys/exam/results", headers=bearer_header(stolen)).status_code == 401
 
 
 def test_a_token_counts_in_its_header_only(app: Flask, store: Store) -> None:
@@ -167,7 +167,7 @@ def test_a_token_counts_in_its_header_only(app: Flask, store: Store) -> None:
         query = {name: f"Bearer {token}" if name == "Authorization" else token}
         assert browser.get("/api/surveys/exam/results", query_string=query).status_code == 401
     assert not is_signed_in(with_cookie(app, token))
-    assert browser.get("/account", headers=bearing(token)).status_code == 302
+    assert browser.get("/account", headers=bearer_header(token)).status_code == 302
 
 
 def test_tokens_and_passwords_are_neither_logged_nor_sent_back(
@@ -180,19 +180,21 @@ def test_tokens_and_passwords_are_neither_logged_nor_sent_back(
     said.append(change(browser, phrase("ada"), "a new long password"))
     own = token_of(store, "ada")
     for token in (own, revoked, others, unknown):
-        said.append(app.test_client().get("/api/surveys/exam/results", headers=bearing(token)))
-        said.append(app.test_client().post("/api/surveys/exam/reports/batch", headers=bearing(token), data=report()))
-        said.append(app.test_client().get("/nothing", headers=bearing(token)))
+        said.append(app.test_client().get("/api/surveys/exam/results", headers=bearer_header(token)))
+        said.append(
+            app.test_client().post("/api/surveys/exam/reports/batch", headers=bearer_header(token), data=report())
+        )
+        said.append(app.test_client().get("/nothing", headers=bearer_header(token)))
 
     def fail(*_: object) -> None:
         raise RuntimeError("the store is broken")
 
     monkeypatch.setattr(store, "snapshot", fail)
-    broken = app.test_client().get("/api/surveys/exam/results", headers=bearing(own))
+    broken = app.test_client().get("/api/surveys/exam/results", headers=bearer_header(own))
     assert (broken.status_code, code_of(broken)) == (500, "internal_error")
     assert "the store is broken" in caplog.text
     assert "the store is broken" not in broken.text
     for secret in (own, revoked, others, unknown, *map(phrase, ("ada", "eve")), "a new long password"):
         assert secret not in caplog.text
         for response in (*said, broken):
-            assert secret not in everything(response)
+            assert secret not in response_text(response)

@@ -8,7 +8,7 @@ from flask import Flask
 
 from survey_app.store import Store
 from tests.fixtures import phrase
-from tests.sign_in import COOKIE, attempt, cookie_of, csrf, everything, report, signed_in
+from tests.sign_in import COOKIE, attempt, cookie_of, csrf, report, response_text, signed_in
 
 
 @pytest.mark.parametrize("target", ["/account", "/s/exam", "/s/exam?x=1&y=2", "/s/exam#sha256=0", "/é"])
@@ -92,7 +92,7 @@ def test_a_slug_that_is_none_is_not_found(app: Flask, slug: str) -> None:
     ):
         assert response.status_code in (404, 400)
         assert "X-Injected" not in response.headers
-        assert "<script>" not in everything(response)
+        assert "<script>" not in response_text(response)
 
 
 @pytest.mark.parametrize("header", ["Host", "X-Forwarded-Host", "X-Forwarded-Prefix", "Forwarded", "X-Original-URL"])
@@ -107,7 +107,7 @@ def test_a_host_that_an_attacker_names_does_not_come_back(app: Flask, header: st
         answers = {path: browser.get(path, headers=headers | {"Cookie": cookie}, buffered=True) for path in paths}
         assert answers["/account"].status_code == (200 if cookie else 302)
         for path, answer in answers.items():
-            assert "evil.example" not in everything(answer), path
+            assert "evil.example" not in response_text(answer), path
 
 
 @pytest.mark.parametrize("header", ["Host", "X-Forwarded-Host"])
@@ -117,7 +117,7 @@ def test_signing_in_under_another_host_leads_nowhere_else(app: Flask, header: st
     headers = {header: "evil.example", "Cookie": f"{COOKIE}={cookie_of(first)}"}
     response = app.test_client(use_cookies=False).post("/login", data=form, headers=headers)
     assert (response.status_code, response.headers["Location"]) == (302, "/account")
-    assert "evil.example" not in everything(response)
+    assert "evil.example" not in response_text(response)
 
 
 def test_every_page_forbids_what_it_does_not_need(app: Flask, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,4 +158,4 @@ def test_every_page_forbids_what_it_does_not_need(app: Flask, store: Store, monk
 def test_no_redirect_repeats_a_foreign_host(app: Flask, place: str) -> None:
     response = app.test_client().get(place, headers={"Host": "evil.example"})
     assert response.status_code == 404
-    assert "evil.example" not in everything(response)
+    assert "evil.example" not in response_text(response)

@@ -8,7 +8,7 @@ from survey_app.store import State
 from tests.answers import all_answers
 from tests.definitions import (
     simple,
-    worked,
+    worked_example,
 )
 from tests.fixtures import (
     Installation,
@@ -16,18 +16,18 @@ from tests.fixtures import (
     check_refused,
     check_stored,
     check_tally,
-    made,
+    make_report,
     other_bits,
 )
 
 
-def test_whoever_polls_sees_the_results_advance_by_at_least_twenty_reports(installation: Installation) -> None:
-    published = installation.publish(worked())
-    answers = all_answers(worked())
+def test_a_reader_who_polls_sees_the_results_advance_by_at_least_twenty_reports(installation: Installation) -> None:
+    published = installation.publish(worked_example())
+    answers = all_answers(worked_example())
     seen, steps, definition = installation.results(), [0], installation.client.get("/api/surveys/exam").data
     assert seen["reports"] == 0
     for sent in range(1, 108):
-        check_stored(installation.post(made(published, **secrets.choice(answers))))
+        check_stored(installation.post(make_report(published, **secrets.choice(answers))))
         found = installation.results()
         if found != seen:
             assert found["reports"] - seen["reports"] >= 20
@@ -45,7 +45,7 @@ def test_whoever_polls_sees_the_results_advance_by_at_least_twenty_reports(insta
 
 
 def test_any_page_may_send_reports_and_read_the_answer(installation: Installation) -> None:
-    report = made(installation.publish())
+    report = make_report(installation.publish())
     origin = {"Origin": "https://elsewhere.example"}
     for answer in (
         installation.post(report),
@@ -84,7 +84,7 @@ def test_no_other_page_may_read_what_is_not_for_respondents(installation: Instal
 
 
 def test_the_definition_is_given_byte_for_byte_under_its_digest(installation: Installation) -> None:
-    published = installation.publish(worked())
+    published = installation.publish(worked_example())
     response = installation.client.get("/api/surveys/exam")
     assert response.data == published.survey.source
     assert response.headers["ETag"] == f'"{published.survey.digest}"'

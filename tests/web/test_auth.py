@@ -11,14 +11,14 @@ from flask import Flask
 from survey_app.store import Store
 from tests.fixtures import phrase
 from tests.sign_in import (
-    Counting,
+    CountingHasher,
     attempt,
     change,
     cookie_of,
     csrf,
-    everything,
+    find_user,
     is_signed_in,
-    named,
+    response_text,
     signed_in,
     with_cookie,
 )
@@ -29,7 +29,7 @@ ATTEMPTS = 10
 # signing in and out
 
 
-def test_whoever_signs_in_sees_the_account_until_signing_out(app: Flask) -> None:
+def test_a_researcher_who_signs_in_sees_the_account_until_signing_out(app: Flask) -> None:
     browser = app.test_client()
     away = browser.get("/account")
     assert (away.status_code, away.headers["Location"]) == (302, "/login?next=%2Faccount")
@@ -72,20 +72,20 @@ def test_nothing_but_the_right_name_and_password_signs_in(app: Flask, name: str,
 
 def test_the_stored_hash_is_no_password(app: Flask, store: Store) -> None:
     browser = app.test_client()
-    assert attempt(browser, "ada", named(store, "ada").password).status_code == 401
+    assert attempt(browser, "ada", find_user(store, "ada").password).status_code == 401
     assert not is_signed_in(browser)
 
 
 def test_wrong_password_unknown_name_and_disabled_account_get_one_answer_for_one_price(
-    app: Flask, store: Store, hasher: Counting
+    app: Flask, store: Store, hasher: CountingHasher
 ) -> None:
-    store.set_disabled(named(store, "eve"), True)
+    store.set_disabled(find_user(store, "eve"), True)
     answers = set()
     for name, said in (("ada", "not the password"), ("turing", "not the password"), ("eve", phrase("eve"))):
-        browser, before = app.test_client(), hasher.asked
+        browser, before = app.test_client(), hasher.checks
         response = attempt(browser, name, said)
-        assert hasher.asked == before + 1
-        assert said not in everything(response)
+        assert hasher.checks == before + 1
+        assert said not in response_text(response)
         assert not is_signed_in(browser)
         page = re.sub(r'(name="csrf_token"[^>]*value=)"[^"]+"', r"\1", response.text)
         answers.add((response.status_code, page.replace(f'value="{name}"', "value")))
@@ -134,27 +134,27 @@ def test_a_new_password_ends_all_other_sessions_and_keeps_ones_own(app: Flask) -
 def test_a_password_that_may_not_change_changes_nothing(
     app: Flask, store: Store, old: str, new: str, again: str, says: str
 ) -> None:
-    mine, elsewhere, before = signed_in(app), signed_in(app), named(store, "ada")
+    mine, elsewhere, before = signed_in(app), signed_in(app), find_user(store, "ada")
     assert change(mine, old, new, again).status_code == 302
     assert says in mine.get("/account").text
-    assert named(store, "ada") == before
+    assert find_user(store, "ada") == before
     assert is_signed_in(elsewhere)
 
 
 def test_nobody_changes_a_password_without_a_session(app: Flask, store: Store) -> None:
-    browser, before = app.test_client(), named(store, "ada")
+    browser, before = app.test_client(), find_user(store, "ada")
     form = {"old": phrase("ada"), "new": "a new long password", "again": "a new long password"}
     away = browser.post("/account/password", data={**form, "csrf_token": csrf(browser)})
     assert away.status_code == 302
     assert away.headers["Location"].startswith("/login")
-    assert named(store, "ada") == before
+    assert find_user(store, "ada") == before
 
 
 # guessing
 
 
-def test_guessing_is_limited_to_ten_attempts_a_minute(limited: Flask) -> None:
-    browser = limited.test_client()
+def test_guessing_is_limited_to_ten_attempts_a_minute(limited_app: Flask) -> None:
+    browser = limited_app.test_client()
     for guess in range(ATTEMPTS):
         assert attempt(browser, "ada", f"guess {guess}").status_code == 401
     assert attempt(browser, "ada", phrase("ada")).status_code == 429
@@ -163,31 +163,31 @@ def test_guessing_is_limited_to_ten_attempts_a_minute(limited: Flask) -> None:
     assert browser.get("/login").status_code == 200
 
 
-def test_nine_wrong_guesses_do_not_lock_anyone_out(limited: Flask) -> None:
-    browser = limited.test_client()
+def test_nine_wrong_guesses_do_not_lock_anyone_out(limited_app: Flask) -> None:
+    browser = limited_app.test_client()
     for guess in range(ATTEMPTS - 1):
         assert attempt(browser, "ada", f"guess {guess}").status_code == 401
     assert attempt(browser, "ada", phrase("ada")).status_code == 302
 
 
-def test_a_new_session_and_a_made_up_address_give_no_new_attempts(limited: Flask) -> None:
+def test_a_new_session_and_a_made_up_address_give_no_new_attempts(limited_app: Flask) -> None:
     for guess in range(ATTEMPTS + 1):
         headers = {"X-Forwarded-For": f"192.0.2.{guess}", "Forwarded": f"for=192.0.2.{guess}"}
-        response = attempt(limited.test_client(), "ada", f"guess {guess}", headers=headers)
+        response = attempt(limited_app.test_client(), "ada", f"guess {guess}", headers=headers)
     assert response.status_code == 429
 
 
-def test_one_who_guesses_does_not_lock_out_another_address(limited: Flask) -> None:
+def test_one_who_guesses_does_not_lock_out_another_address(limited_app: Flask) -> None:
     for guess in range(ATTEMPTS + 1):
-        attempt(limited.test_client(), "ada", f"guess {guess}")
+        attempt(limited_app.test_client(), "ada", f"guess {guess}")
     elsewhere = {"REMOTE_ADDR": "192.0.2.1"}
-    allowed = attempt(limited.test_client(), "ada", phrase("ada"), environ_overrides=elsewhere)
+    allowed = attempt(limited_app.test_client(), "ada", phrase("ada"), environ_overrides=elsewhere)
     assert allowed.status_code == 302
 
 
-def test_guessing_the_current_password_in_a_session_is_limited_too(limited: Flask, store: Store) -> None:
-    browser, before = signed_in(limited), named(store, "ada")
+def test_guessing_the_current_password_in_a_session_is_limited_too(limited_app: Flask, store: Store) -> None:
+    browser, before = signed_in(limited_app), find_user(store, "ada")
     for guess in range(ATTEMPTS):
         assert change(browser, f"guess {guess}", "a new long password").status_code == 302
     assert change(browser, phrase("ada"), "a new long password").status_code == 429
-    assert named(store, "ada") == before
+    assert find_user(store, "ada") == before

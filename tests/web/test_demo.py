@@ -1,4 +1,4 @@
-"""The demo's three seats: only where `candor demo` serves, only its own survey, and nothing that others do not see."""
+"""The demo's three roles: only where `candor demo` serves, only its own survey, and nothing that others do not see."""
 
 import math
 import re
@@ -27,7 +27,7 @@ from survey_app.store import STEP, PublishedSurvey, Submission
 from survey_app.web import demo as pages
 from survey_app.web import serve
 from survey_app.web.rsgi import RsgiAdapter
-from tests.browser import BY_LOOK, Site, overflows, violations, visit, wear
+from tests.browser import BY_LOOK, Site, apply_look, overflows, violations, visit
 from tests.fixtures import Installation, build
 from tests.tree import parse
 
@@ -94,7 +94,7 @@ def test_the_workers_get_what_the_command_gives(installation: Installation, monk
     made.close()
 
 
-def test_the_front_page_leads_to_the_seats_and_they_to_everything_else(installation: Installation) -> None:
+def test_the_front_page_leads_to_the_roles_and_they_to_everything_else(installation: Installation) -> None:
     fill(installation)
     assert 'href="/demo"' in installation.client.get("/").text
     links = {one.attributes["href"] for one in parse(installation.client.get("/demo").text).all("a", href=None)}
@@ -164,7 +164,7 @@ def test_the_file_holds_the_bytes_that_are_shown(installation: Installation) -> 
 def test_a_report_that_comes_changes_nothing_on_the_page(
     installation: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor does the server's tidying up after it: whoever reloads must not see a single one arrive."""
+    """Nor does the server's tidying up after it: a visitor who reloads must not see a single one arrive."""
     published = fill(installation)
     ((id, _),) = installation.store.visible_reports(published, b"", 1)
     monkeypatch.setattr(np.random, "default_rng", lambda: np.random.Generator(np.random.PCG64(1)))  # the same people
@@ -208,7 +208,7 @@ def test_private_or_deleted_there_is_nothing_to_see(installation: Installation) 
     assert gone.status_code == 404 and "Start candor demo again" in gone.text
 
 
-def test_a_newcomer_takes_the_seats_without_scripts(tmp_path: Path, browser: Browser) -> None:
+def test_a_newcomer_takes_the_roles_without_scripts(tmp_path: Path, browser: Browser) -> None:
     site = Site(tmp_path, DEMO=(OWN.slug, OWN.digest))
     fill(site.installation)
     with visit(browser, java_script_enabled=False) as device:
@@ -221,13 +221,13 @@ def test_a_newcomer_takes_the_seats_without_scripts(tmp_path: Path, browser: Bro
         page.get_by_role("button", name="Look at the row").press("Enter")
         expect(page.get_by_text("From 20 in 100, having seen the bits")).to_be_visible()
         assert page.locator("[aria-current=true]").inner_text() == chosen
-        page.get_by_role("link", name="Back to the three seats").click()
-        expect(page.get_by_role("heading", name="Three seats")).to_be_visible()
+        page.get_by_role("link", name="Back to the three roles").click()
+        expect(page.get_by_role("heading", name="Three roles")).to_be_visible()
     with visit(browser) as device:
         for path in PAGES:
             device.page.goto(f"{site.origin}{path}")
             for look, rules in (("phone-light", ()), ("desktop-dark", BY_LOOK)):
-                wear(device.page, look)
+                apply_look(device.page, look)
                 assert violations(device.page, *rules) == [], (path, look)
                 assert overflows(device.page) == [], (path, look)
         assert device.complaints == []

@@ -14,13 +14,13 @@ from survey_app.assure.doctor.sqlite_checks import findings
 from survey_app.cli import main
 from survey_app.store import State as Life
 from survey_app.store.sqlite import SqliteStore
-from tests.definitions import COIN, define, encode, field, multiple, subset, worked, yes_no
+from tests.definitions import COIN, define, encode, field, multiple, subset, worked_example, yes_no
 from tests.fixtures import SAID, Installation, add, build, check_stored, make
 from tests.server_process import Server
 from tests.sign_in import signed_in
 from tests.tree import parse
 
-EXAM = Survey.from_stored(encode(worked() | {"title": "Every\u200bbody"}))
+EXAM = Survey.from_stored(encode(worked_example() | {"title": "Every\u200bbody"}))
 MANY = [f"{place:x}" for place in range(1025)]
 LARGE = Survey.from_stored(
     encode(
@@ -66,7 +66,7 @@ def test_no_client_answers_it(installation: Installation) -> None:
 def test_its_owner_reads_on_its_page_what_is_refused_until_it_is_closed(installation: Installation) -> None:
     published = installation.publish(EXAM)
     grouped = {"study": "study", "group": "North\u200b", "slug": "study-north"}
-    group = installation.publish(Survey.from_stored(encode(worked() | grouped)))
+    group = installation.publish(Survey.from_stored(encode(worked_example() | grouped)))
     browser = signed_in(installation.app)
     for slug, one, place in (("exam", published, "title"), ("study", group, "group")):
         notice = parse(browser.get(f"/console/{slug}").text).one("section", aria_labelledby="refused").text

@@ -22,10 +22,10 @@ from candor_client import randomize
 from survey_app.accounts import hash_secret
 from survey_app.authoring.yaml_source import LARGEST_FORM
 from survey_app.collect.batch import LARGEST_BATCH
-from tests.definitions import survey, worked
+from tests.definitions import survey, worked_example
 from tests.fixtures import SAID, TOKEN, make
 from tests.server_process import PATH, PATIENCE, Server
-from tests.soak import part_of
+from tests.soak import soak_count
 
 BODIES = 100
 MOST_GROWTH = 150e6  # bytes: of an account two batches of 32 MB are held
@@ -76,7 +76,7 @@ def peak(worker: int) -> int:
 def check_answers(server: Server) -> None:
     """A report is stored and a page shown."""
     with contextlib.closing(server.connect()) as connection:
-        connection.request("POST", PATH, randomize(survey(worked()), SAID).to_json())
+        connection.request("POST", PATH, randomize(survey(worked_example()), SAID).to_json())
         response = connection.getresponse()
         assert (response.status, response.read()) == (201, b'{"status":"stored"}')
         connection.request("GET", "/s/exam")
@@ -173,7 +173,7 @@ def test_the_server_answers_beside_connections_that_say_nothing_or_half(server: 
 @pytest.mark.soak
 @pytest.mark.parametrize("said", HALF)
 def test_the_server_answers_beside_thousands_of_them(server: Server, many_files: None, said: str) -> None:
-    check_beside(server, part_of(5_000), HALF[said])
+    check_beside(server, soak_count(5_000), HALF[said])
 
 
 def test_a_connection_without_a_request_is_closed(server: Server) -> None:
@@ -234,7 +234,7 @@ def _accepts(port: int) -> bool:
 def test_all_workers_killed_for_long(database: Path) -> None:
     server = Server(database, 2)
     server.start()
-    check_kills(server, part_of(30))
+    check_kills(server, soak_count(30))
 
 
 # limits

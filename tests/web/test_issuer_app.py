@@ -14,10 +14,10 @@ from survey_app.store import TicketFile
 from survey_app.web.issuer_app import FILE_VARIABLE, Issuer, create
 from tests import rsgi_client
 from tests.rsgi_client import Protocol, scope
-from tests.ticket_surveys import invited_to, key, request_for
+from tests.ticket_surveys import invitation_survey, key, request_for
 
 PATH = "/api/surveys/exam/tickets"
-SURVEY = invited_to(issuer="https://council.example")
+SURVEY = invitation_survey(issuer="https://council.example")
 
 
 @pytest.fixture

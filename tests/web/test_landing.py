@@ -11,7 +11,7 @@ from playwright.sync_api import Browser
 from survey_app.languages import LANGUAGES, Words
 from survey_app.store import PublishedSurvey, State
 from survey_app.web import landing
-from tests.browser import BY_LOOK, LOOKS, PHONE, Site, overflows, violations, visit, wear
+from tests.browser import BY_LOOK, LOOKS, PHONE, Site, apply_look, overflows, violations, visit
 from tests.console import EVIL
 from tests.definitions import simple
 from tests.fixtures import HOUR, Installation
@@ -78,7 +78,7 @@ def test_a_study_is_listed_once_and_its_groups_are_not(installation: Installatio
     assert not [link for link in links(page) if "exam-" in link]
 
 
-def test_a_survey_by_invitation_offers_no_form_to_whoever_passes_by(installation: Installation) -> None:
+def test_a_survey_by_invitation_offers_no_form_to_visitors(installation: Installation) -> None:
     installation.publish(simple() | {"tickets": TICKETS})
     page = parse(installation.client.get("/").text)
     assert "By invitation" in page.text
@@ -181,8 +181,8 @@ def test_the_page_where_one_signs_in_leads_to_the_front_page(installation: Insta
     assert "/" in links(parse(installation.client.get("/login").text))
 
 
-def test_too_many_attempts_say_when_to_try_again_and_lead_back(limited: Flask) -> None:
-    browser = limited.test_client()
+def test_too_many_attempts_say_when_to_try_again_and_lead_back(limited_app: Flask) -> None:
+    browser = limited_app.test_client()
     for guess in range(11):
         response = attempt(browser, "ada", f"guess {guess}", "/console/exam")
     assert response.status_code == 429
@@ -221,7 +221,7 @@ def test_the_front_page_can_be_used_by_everybody(site: Site, browser: Browser, s
         for path in ("/?language=de", "/", "/nothing", "/s"):
             page = device.open(site.origin + path)
             for look in LOOKS if scripts else ():
-                wear(page, look)
+                apply_look(page, look)
                 rules = BY_LOOK if look != "phone-light" else ()
                 assert violations(page, *rules) == [], (path, look)
                 assert overflows(page) == [], (path, look)

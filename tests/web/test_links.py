@@ -8,11 +8,11 @@ from playwright.sync_api import Browser, Page
 from survey_app.accounts import hash_secret, new_token
 from survey_app.authoring.terms import Terms
 from survey_app.store import Member, Role
-from tests.browser import BY_LOOK, LOOKS, PHONE, Site, overflows, violations, visit, wear
-from tests.console import enter, post
+from tests.browser import BY_LOOK, LOOKS, PHONE, Site, apply_look, overflows, violations, visit
+from tests.console import post, sign_in_by_keyboard
 from tests.definitions import simple, survey
 from tests.fixtures import Installation
-from tests.sign_in import named, on_disk, signed_in
+from tests.sign_in import find_user, read_all_files, signed_in
 
 KEPT = re.compile(r"candor_link_([\w-]+)=([\w-]{43}); HttpOnly; Path=/results; SameSite=Lax")
 
@@ -34,7 +34,7 @@ def test_a_link_opens_the_results_and_nothing_else_until_it_is_withdrawn(install
     installation.publish(public=False)
     ada, guest = signed_in(installation.app), installation.app.test_client()
     key = made(ada)
-    assert key.encode() not in on_disk(installation.store.path)
+    assert key.encode() not in read_all_files(installation.store.path)
     assert key not in ada.get("/console/exam").text
     assert guest.get("/results/exam").headers["Location"].startswith("/login")
 
@@ -89,7 +89,7 @@ def test_a_link_to_one_survey_opens_no_other(installation: Installation) -> None
 def test_a_link_rests_while_its_owner_is_disabled_and_goes_with_the_survey(installation: Installation) -> None:
     installation.publish(public=False)
     key, guest = made(signed_in(installation.app)), installation.app.test_client()
-    ada = named(installation.store, "ada")
+    ada = find_user(installation.store, "ada")
     for disabled, status in ((True, 404), (False, 303)):
         installation.store.set_disabled(ada, disabled)
         assert follow(guest, key) == status
@@ -108,7 +108,7 @@ def test_a_link_to_a_study_opens_all_its_groups(installation: Installation) -> N
 
 def check_looks(page: Page) -> None:
     for look in LOOKS:
-        wear(page, look)
+        apply_look(page, look)
         assert violations(page, *(BY_LOOK if look != "phone-light" else ())) == [], look
         assert overflows(page) == [], look
 
@@ -123,9 +123,9 @@ def test_in_a_browser_the_secret_is_in_no_address_that_is_sent(site: Site, brows
         page = device.page
         page.goto(f"{site.origin}/results/exam/link#key={key}")
         page.wait_for_url(f"{site.origin}/results/exam")
-        assert [request for request in site.received if key in request.path] == []
-        assert not any("referer" in request.headers for request in site.received)
-        (posted,) = site.sent("POST")
+        assert [request for request in site.requests if key in request.path] == []
+        assert not any("referer" in request.headers for request in site.requests)
+        (posted,) = site.requests_of("POST")
         assert posted.body == f"key={key}".encode()
         page.go_back()
         assert key not in page.url
@@ -135,9 +135,9 @@ def test_in_a_browser_the_secret_is_in_no_address_that_is_sent(site: Site, brows
         page.goto(f"{site.origin}/results/exam/link#key={key}")
         page.wait_for_selector("h1:has-text('This link opens nothing')")
         check_looks(page)
-        site.store.share(published, named(site.store, "eve"), Role.EDITOR)
+        site.store.share(published, find_user(site.store, "eve"), Role.EDITOR)
         site.store.add_link(published, "the works council", hash_secret(key))
-        enter(device, site).goto(f"{site.origin}/console/exam")
+        sign_in_by_keyboard(device, site).goto(f"{site.origin}/console/exam")
         check_looks(page)
         page.get_by_role("button", name="Make eve reader").click()
         page.wait_for_selector("#said:has-text('is shared with eve as reader')")

@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser import DESKTOP, PHONE, Site, overflows, visit
-from tests.console import EXAM, enter
+from tests.console import EXAM, sign_in_by_keyboard
 from tests.definitions import simple
-from tests.sign_in import named
+from tests.sign_in import find_user
 
 CLOSES = datetime(2045, 1, 31, 23, 30, tzinfo=UTC)
 OPENS = datetime(2044, 7, 1, 12, tzinfo=UTC)
@@ -28,7 +28,7 @@ def test_the_console_shows_moments_on_the_readers_own_clock(
 ) -> None:
     site.add(simple(), closes=CLOSES)
     with visit(browser, timezone_id=zone, **PHONE) as device:
-        enter(device, site)
+        sign_in_by_keyboard(device, site)
         page = device.open(f"{site.origin}/console/exam")
         told = page.locator(f"time[datetime='{CLOSES.isoformat()}']").first
         expect(told).to_have_text("31 Jan 2045, 23:30 UTC" + (f" ({own})" if own else ""))
@@ -40,7 +40,7 @@ def test_the_console_shows_moments_on_the_readers_own_clock(
 def test_without_scripts_utc_stands(site: Site, browser: Browser) -> None:
     site.add(simple(), closes=CLOSES)
     with visit(browser, timezone_id="Europe/Berlin", java_script_enabled=False, **DESKTOP) as device:
-        page = enter(device, site)
+        page = sign_in_by_keyboard(device, site)
         expect(page.locator("time").first).to_have_text("31 Jan 2045, 23:30 UTC")
 
 
@@ -53,9 +53,9 @@ def test_the_results_of_a_survey_that_opens_later_say_when_on_both_clocks(site: 
 
 
 def test_a_draft_that_is_to_be_published_says_when_on_both_clocks(site: Site, browser: Browser) -> None:
-    key = site.store.save_draft(named(site.store, "ada").key, EXAM + b"closes: 2045-01-31T23:30Z\n")
+    key = site.store.save_draft(find_user(site.store, "ada").key, EXAM + b"closes: 2045-01-31T23:30Z\n")
     with visit(browser, timezone_id="Europe/Berlin", **DESKTOP) as device:
-        enter(device, site)
+        sign_in_by_keyboard(device, site)
         page = device.open(f"{site.origin}/console/drafts/{key}/publish")
         expect(page.locator("time .own-clock").first).to_have_text("(01 Feb 2045, 00:30 CET)")
         page.get_by_role("link", name="2 Settings").click()  # a part of the page is replaced

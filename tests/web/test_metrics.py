@@ -1,4 +1,4 @@
-"""Figures for whoever runs the server: with its token only, and nothing that tells of a single report."""
+"""Figures for the operator of the server: with its token only, and nothing that tells of a single report."""
 
 import re
 import secrets
@@ -9,7 +9,7 @@ import pytest
 from survey_app.store import State
 from survey_app.store.steps import STEP
 from tests.definitions import simple
-from tests.fixtures import TOKEN, Installation, check_refused, check_stored, made
+from tests.fixtures import TOKEN, Installation, check_refused, check_stored, make_report
 
 SECRET = secrets.token_urlsafe(20)
 MINE = {"Authorization": f"Bearer {SECRET}"}
@@ -67,7 +67,7 @@ def test_polled_after_every_report_nothing_in_them_moves_but_in_steps(watched: I
     published = watched.publish()
     states = [read(watched)]
     for _ in range(4 * STEP):
-        check_stored(watched.post(made(published)))
+        check_stored(watched.post(make_report(published)))
         if (state := read(watched)) != states[-1]:
             states.append(state)
     counts = [shown(state) for state in states]

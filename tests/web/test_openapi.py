@@ -25,7 +25,7 @@ from schemathesis.specs.openapi.checks import (
 import candor_client
 from candor_client.report import to_base64url
 from survey_app.assure.simulation.devices import reports
-from survey_app.plan.assumed_people import draw_people
+from survey_app.plan.simulated_people import draw_people
 from survey_app.problems import CONTENT_TYPE, PROBLEMS
 from survey_app.results.crosstab_document import Crosstab, EmptyCrosstab
 from survey_app.results.survey_document import Results

@@ -14,8 +14,8 @@ from survey_app.store import State
 from tests.definitions import simple, survey
 from tests.fixtures import Installation, build, check_stored, wire
 from tests.problem_requests import PROVOKED
-from tests.rsgi_client import FrontClient
-from tests.ticket_surveys import invited_to, request_for
+from tests.rsgi_client import RsgiClient
+from tests.ticket_surveys import invitation_survey, request_for
 
 REPORTS = "/api/surveys/exam/reports"
 TICKETS = "/api/surveys/exam/tickets"
@@ -66,7 +66,7 @@ ASKED: dict[str, Ask] = {
     "a ticket": lambda installation: installation.take("one", request_for(installation.invite("one").survey, 4711)),
     "a ticket for nobody": lambda installation: installation.take(None, request_for(installation.invite("one").survey)),
     "a ticket of a survey that anybody may answer": lambda installation: installation.take(
-        "one", request_for(invited_to())
+        "one", request_for(invitation_survey())
     ),
     "too much for a ticket": lambda installation: installation.take("one", b" " * 2001),
     "too much for a ticket in chunks": lambda installation: installation.take(
@@ -92,9 +92,9 @@ ASKED: dict[str, Ask] = {
 def check_same(folder: Path, ask: Ask) -> None:
     """Ask two installations, one by each door."""
     seen = []
-    for door in (FrontClient, FlaskClient):
+    for door in (RsgiClient, FlaskClient):
         (folder / door.__name__).mkdir()
-        installation = build(folder / door.__name__, door=door)
+        installation = build(folder / door.__name__, client_class=door)
         assert type(installation.client) is door
         response = ask(installation)
         lines = {name: sorted(value.split(", ")) for name, value in response.headers if name in COMPARED}
@@ -113,10 +113,10 @@ def test_both_doors_refuse_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     check_same(tmp_path, lambda installation: PROVOKED[code](installation, monkeypatch))
 
 
-@pytest.mark.parametrize("door", [FrontClient, FlaskClient])
+@pytest.mark.parametrize("door", [RsgiClient, FlaskClient])
 @pytest.mark.parametrize("method", ["GET", "PUT"])
 def test_reports_are_posted_and_the_reply_says_so(tmp_path: Path, door: type[FlaskClient], method: str) -> None:
-    installation = build(tmp_path, door=door)
+    installation = build(tmp_path, client_class=door)
     response = installation.client.open(REPORTS, method=method)
     assert response.status_code == 405
     assert set(response.headers["Allow"].split(", ")) == {"OPTIONS", "POST"}  # in no order

@@ -13,14 +13,14 @@ import pytest
 
 import candor_client
 from candor_client.report import to_base64url
-from tests.fixtures import TOKEN, Installation, spelled
-from tests.sign_in import bearing
+from tests.fixtures import TOKEN, Installation, encode_json
+from tests.sign_in import bearer_header
 
 PEOPLE = 20
 ROUNDS = 12  # of forty rows: 0.8 would leave a report pending through all of them with a chance below 3^-12
 MARKS = ("\u200b", "\u200c", "\u2060", "\ufeff")
 WIDE = [str(option) for option in range(64)]  # so that no two rows are alike
-HEADERS = bearing(TOKEN) | {"Content-Type": "application/yaml"}
+HEADERS = bearer_header(TOKEN) | {"Content-Type": "application/yaml"}
 
 
 def publish(installation: Installation, slug: str, **more: object) -> bool:
@@ -50,9 +50,11 @@ def is_read_off(installation: Installation, slug: str) -> bool:
     assert installation.client.post(f"/api/surveys/{slug}/reports", data=theirs.to_json()).status_code == 201
     row = {"survey": survey.digest, "bits": to_base64url(own.bits)}
     for _ in range(ROUNDS):
-        lines = [spelled(**row, id=to_base64url(secrets.token_bytes(16))) for _ in range(40)]
-        installation.client.post(f"/api/surveys/{slug}/reports/batch", data=b"\n".join(lines), headers=bearing(TOKEN))
-    rows = installation.client.get(f"/results/{slug}/reports.ndjson", headers=bearing(TOKEN)).text
+        lines = [encode_json(**row, id=to_base64url(secrets.token_bytes(16))) for _ in range(40)]
+        installation.client.post(
+            f"/api/surveys/{slug}/reports/batch", data=b"\n".join(lines), headers=bearer_header(TOKEN)
+        )
+    rows = installation.client.get(f"/results/{slug}/reports.ndjson", headers=bearer_header(TOKEN)).text
     return to_base64url(theirs.bits) in rows
 
 

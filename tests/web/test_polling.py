@@ -1,4 +1,4 @@
-"""Whoever polls every address of the server never sees two states that differ by fewer than twenty reports."""
+"""A reader who polls every address of the server never sees two states that differ by fewer than twenty reports."""
 
 import csv
 import io
@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from candor_client import Report
 from survey_app.store import PublishedSurvey, State, opened_version, tally_row
 from tests.answers import all_answers
-from tests.definitions import worked
+from tests.definitions import worked_example
 from tests.fixtures import TOKEN, Installation
 from tests.polling import History, TooClose, Watch
 from tests.sign_in import signed_in
@@ -135,11 +135,11 @@ def look(installation: Installation, owner: FlaskClient, watch: Watch, known: Se
 
 def pass_over(installation: Installation, events: int) -> Watch:
     watch, owner = Watch(), signed_in(installation.app)
-    definition = worked()
+    definition = worked_example()
     history = Polled(
         installation.store,
         installation.owner.key,
-        lambda passed: look(installation, owner, watch, passed.known[-4:]),
+        lambda passed: look(installation, owner, watch, passed.published[-4:]),
         definition,
         all_answers(definition),
     )

@@ -18,7 +18,7 @@ from survey_app.authoring.publication import publish
 from survey_app.invitations.keys import make_key
 from survey_app.store import PublishedSurvey, Role, Submission
 from tests.fixtures import CHEAP, Installation, phrase
-from tests.sign_in import bearing, csrf, named, signed_in, token_of
+from tests.sign_in import bearer_header, csrf, find_user, signed_in, token_of
 
 SECRET = new_token()
 SOURCE = b"""\
@@ -53,7 +53,7 @@ PAGES: dict[tuple[str, str], tuple[str, ...]] = {
     ("POST", "/console/<slug>/terms"): EDITOR,
     ("POST", "/console/<slug>/sizes"): EDITOR,
     ("POST", "/console/<slug>/shares"): OWNER,
-    ("POST", "/console/<slug>/shares/withdraw"): OWNER,  # and whoever leaves it, which is another test
+    ("POST", "/console/<slug>/shares/withdraw"): OWNER,  # and a member who leaves it, which is another test
     ("POST", "/console/<slug>/links"): OWNER,
     ("POST", "/console/<slug>/links/withdraw"): OWNER,
     ("GET", "/console/<slug>/close"): EDITOR,
@@ -101,8 +101,8 @@ def survey(installation: Installation) -> PublishedSurvey:
             source=source,
             make_key=make_key,
         )
-        installation.store.share(published, named(installation.store, "rita"), Role.READER)
-        installation.store.share(published, named(installation.store, "ed"), Role.EDITOR)
+        installation.store.share(published, find_user(installation.store, "rita"), Role.READER)
+        installation.store.share(published, find_user(installation.store, "ed"), Role.EDITOR)
         installation.store.add_link(
             published, "the works council", hash_secret(SECRET if published.name == "exam" else "-")
         )
@@ -172,7 +172,7 @@ def test_every_path_of_the_api_takes_the_tokens_that_the_table_says_and_no_sessi
 ) -> None:
     people = browsers(installation.app)
     names = {"stranger": "eve", "administrator": "administrator", "reader": "rita", "editor": "ed", "owner": "ada"}
-    tokens = {who: bearing(token_of(installation.store, name)) for who, name in names.items()}
+    tokens = {who: bearer_header(token_of(installation.store, name)) for who, name in names.items()}
     found: dict[tuple[str, str], tuple[str, ...]] = {}
     for method, rule in BY_TOKEN:
         path = f"{address(rule)}{'?rows=cheated&columns=cheated' if 'crosstab' in rule else ''}"

@@ -8,7 +8,7 @@ import pytest
 from flask import Flask, request
 
 from survey_app.web.rsgi import RsgiAdapter
-from tests.definitions import worked
+from tests.definitions import worked_example
 from tests.fixtures import build
 from tests.rsgi_client import Protocol, ask, scope, serve
 from tests.server_process import PATH
@@ -17,7 +17,7 @@ from tests.server_process import PATH
 @pytest.fixture
 def app(tmp_path: Path) -> Iterator[Flask]:
     installation = build(tmp_path, limit="3/minute", TRUSTED_PROXIES=1)
-    installation.publish(worked())
+    installation.publish(worked_example())
     installation.app.get("/who")(
         lambda: {"address": request.remote_addr, "host": request.host, "cookie": request.cookies}
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from candor_client import randomize
-from tests.definitions import survey, worked
+from tests.definitions import survey, worked_example
 from tests.fixtures import SAID, make
 from tests.server_process import PATH, PATIENCE, Server
 
@@ -34,7 +34,7 @@ def test_slow_senders_do_not_stop_the_others(server: Server) -> None:
             slow = stack.enter_context(socket.create_connection(("127.0.0.1", server.port)))
             slow.sendall(head)
         connection = server.connect()
-        connection.request("POST", PATH, randomize(survey(worked()), SAID).to_json())
+        connection.request("POST", PATH, randomize(survey(worked_example()), SAID).to_json())
         response = connection.getresponse()
         response.read()
         assert response.status == 201

@@ -12,7 +12,7 @@ from survey_app.accounts import add_user
 from survey_app.store import Store
 from survey_app.web.access import get_store
 from tests.fixtures import phrase
-from tests.sign_in import COOKIE, attempt, cookie_of, csrf, is_signed_in, named, report, signed_in, with_cookie
+from tests.sign_in import COOKIE, attempt, cookie_of, csrf, find_user, is_signed_in, report, signed_in, with_cookie
 
 RESPONDENT_PATHS = ["/s/exam", "/api/surveys/exam", "/client/js/index.js", "/healthz", "/openapi.json"]
 
@@ -22,7 +22,7 @@ RESPONDENT_PATHS = ["/s/exam", "/api/surveys/exam", "/client/js/index.js", "/hea
 
 @pytest.mark.parametrize("kind", ["missing", "empty", "wrong", "of another session", "tampered"])
 def test_without_the_right_csrf_token_nothing_happens(app: Flask, store: Store, kind: str) -> None:
-    stranger, browser, before = app.test_client(), signed_in(app), named(store, "ada")
+    stranger, browser, before = app.test_client(), signed_in(app), find_user(store, "ada")
     right = {stranger: csrf(stranger), browser: csrf(browser, "/account")}
 
     def forged(victim: FlaskClient) -> dict[str, str]:
@@ -41,7 +41,7 @@ def test_without_the_right_csrf_token_nothing_happens(app: Flask, store: Store, 
     assert browser.post("/logout", data=forged(browser)).status_code == 400
     assert not is_signed_in(stranger)
     assert is_signed_in(browser)
-    assert named(store, "ada") == before
+    assert find_user(store, "ada") == before
 
     assert stranger.post("/login", data=sign_in | {"csrf_token": right[stranger]}).status_code == 302
     assert browser.post("/logout", data={"csrf_token": right[browser]}).status_code == 302
@@ -109,7 +109,7 @@ def signed_with(app: Flask, key: str | bytes, content: dict[str, Any]) -> str:
 
 
 def test_a_forged_cookie_does_not_work(app: Flask, store: Store) -> None:
-    user = named(store, "ada")
+    user = find_user(store, "ada")
     content = {"_user_id": f"{user.key}:{user.stamp}", "_fresh": True}
     assert is_signed_in(with_cookie(app, signed_with(app, store.secret_key(), content)))
     for key in ("dev", "secret", b"\0" * 32, store.secret_key()[:-1], store.secret_key().hex()):
@@ -117,8 +117,8 @@ def test_a_forged_cookie_does_not_work(app: Flask, store: Store) -> None:
 
 
 def test_a_session_of_a_disabled_account_does_not_work_even_with_its_newest_stamp(app: Flask, store: Store) -> None:
-    store.set_disabled(named(store, "ada"), True)
-    user = named(store, "ada")
+    store.set_disabled(find_user(store, "ada"), True)
+    user = find_user(store, "ada")
     content = {"_user_id": f"{user.key}:{user.stamp}", "_fresh": True}
     assert not is_signed_in(with_cookie(app, signed_with(app, store.secret_key(), content)))
 
@@ -155,7 +155,7 @@ def test_a_tampered_cookie_does_not_work(app: Flask) -> None:
 
 
 def test_a_made_up_cookie_to_be_remembered_by_does_not_work(app: Flask, store: Store) -> None:
-    user = named(store, "ada")
+    user = find_user(store, "ada")
     for value in (f"{user.key}:{user.stamp}", f"{user.key}:{user.stamp}|{'0' * 128}", f"{user.key}|"):
         assert not is_signed_in(with_cookie(app, value, "remember_token"))
 
@@ -163,7 +163,7 @@ def test_a_made_up_cookie_to_be_remembered_by_does_not_work(app: Flask, store: S
 @pytest.mark.parametrize(
     "path", ["/", "/s/census", "/s/none", "/api/surveys/census", "/healthz", "/login", "/static/style.css"]
 )
-def test_whoever_came_by_https_is_told_to_stay_there(app: Flask, path: str) -> None:
+def test_a_visitor_by_https_gets_a_header_to_stay_there(app: Flask, path: str) -> None:
     """A first visit over plain http could be led anywhere; browsers forget what they are told over plain http."""
     plain, secure = (app.test_client().get(path, base_url=f"{scheme}://example.org") for scheme in ("http", "https"))
     assert "Strict-Transport-Security" not in plain.headers

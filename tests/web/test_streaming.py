@@ -1,4 +1,4 @@
-"""Large replies: spooled, sent as fast as they are taken, and gone with whoever asked for them."""
+"""Large replies: spooled, sent as fast as they are taken, and gone with the client that asked for them."""
 
 import os
 import tempfile

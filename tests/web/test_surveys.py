@@ -19,7 +19,7 @@ from survey_app.web.survey_summary import Listing, SurveySummary
 from tests.console import EXAM
 from tests.fixtures import TOKEN, Installation, check_refused
 from tests.rsgi_client import Protocol, ask, scope, serve
-from tests.sign_in import bearing, named, signed_in, token_of
+from tests.sign_in import bearer_header, find_user, signed_in, token_of
 
 LATER = datetime.now(UTC).replace(microsecond=0, second=0) + timedelta(days=30)
 STUDY = EXAM.replace(
@@ -34,12 +34,12 @@ def add(
     token: str = TOKEN,
     kind: str = "application/yaml",
 ) -> TestResponse:
-    headers = bearing(token) | {"Content-Type": kind}
+    headers = bearer_header(token) | {"Content-Type": kind}
     return installation.client.post(f"/api/surveys{query}", data=source, headers=headers)
 
 
 def change(installation: Installation, token: str = TOKEN, path: str = "exam", **said: Any) -> TestResponse:
-    return installation.client.patch(f"/api/surveys/{path}", json=said, headers=bearing(token))
+    return installation.client.patch(f"/api/surveys/{path}", json=said, headers=bearer_header(token))
 
 
 def newest(installation: Installation, slug: str = "exam") -> PublishedSurvey:
@@ -49,7 +49,7 @@ def newest(installation: Installation, slug: str = "exam") -> PublishedSurvey:
 
 
 def listed(installation: Installation, token: str = TOKEN) -> list[SurveySummary]:
-    reply = installation.client.get("/api/surveys", headers=bearing(token))
+    reply = installation.client.get("/api/surveys", headers=bearer_header(token))
     assert (reply.status_code, reply.headers["Cache-Control"]) == (200, "no-store")
     return msgspec.json.decode(reply.data, type=Listing).surveys
 
@@ -185,7 +185,7 @@ def test_a_session_authorizes_no_script(installation: Installation) -> None:
     assert newest(installation) == published
 
 
-def test_whoever_is_unknown_is_refused_before_anything_of_the_body_is_read(installation: Installation) -> None:
+def test_an_unknown_caller_is_refused_before_anything_of_the_body_is_read(installation: Installation) -> None:
     installation.publish()
     read: list[bytes] = []
 
@@ -219,7 +219,7 @@ def test_an_account_lists_its_own_surveys_and_those_shared_with_it(installation:
     add(installation)
     add(installation, EXAM.replace(b"slug: exam", b"slug: hers"), token=other)
     assert [(one.slug, one.role) for one in listed(installation, other)] == [("hers", "owner")]
-    installation.store.share(newest(installation), named(installation.store, "eve"), Role.READER)
+    installation.store.share(newest(installation), find_user(installation.store, "eve"), Role.READER)
     assert [(one.slug, one.role) for one in listed(installation, other)] == [("hers", "owner"), ("exam", "reader")]
     installation.store.write(lambda: [_coin(newest(installation)) for _ in range(45)])
     assert listed(installation)[0].surveys[0].reports == listed(installation, other)[1].surveys[0].reports == 25
@@ -233,7 +233,7 @@ def _coin(published: PublishedSurvey) -> Submission:
 def test_an_editor_publishes_a_new_version_that_is_the_owners(installation: Installation) -> None:
     other = token_of(installation.store, "eve")
     add(installation, STUDY)
-    installation.store.share(installation.store.study("exam")[0], named(installation.store, "eve"), Role.EDITOR)
+    installation.store.share(installation.store.study("exam")[0], find_user(installation.store, "eve"), Role.EDITOR)
     reply = add(installation, STUDY.replace(b"copy", b"cheat"), token=other)
     assert reply.status_code == 201 and reply.json and reply.json["role"] == "editor"
     assert {one.owner for one in installation.store.study("exam")} == {installation.owner.key}
@@ -304,7 +304,7 @@ def test_a_change_that_is_none_is_refused(installation: Installation, said: Any)
     add(installation)
     before = newest(installation)
     check_refused(
-        installation.client.patch("/api/surveys/exam", json=said, headers=bearing(TOKEN)), "malformed_request"
+        installation.client.patch("/api/surveys/exam", json=said, headers=bearer_header(TOKEN)), "malformed_request"
     )
     assert newest(installation) == before
 
@@ -313,8 +313,8 @@ def test_deleting_needs_the_slug_twice(installation: Installation) -> None:
     add(installation, STUDY)
     for headers in ({}, {"Candor-Confirm": "exam-north"}, {"Candor-Confirm": "EXAM"}):
         check_refused(
-            installation.client.delete("/api/surveys/exam", headers=bearing(TOKEN) | headers), "malformed_request"
+            installation.client.delete("/api/surveys/exam", headers=bearer_header(TOKEN) | headers), "malformed_request"
         )
-    gone = installation.client.delete("/api/surveys/exam", headers=bearing(TOKEN) | {"Candor-Confirm": "exam"})
+    gone = installation.client.delete("/api/surveys/exam", headers=bearer_header(TOKEN) | {"Candor-Confirm": "exam"})
     assert (gone.status_code, gone.data) == (204, b"")
     assert installation.store.surveys() == [] and listed(installation) == []

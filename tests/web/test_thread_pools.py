@@ -1,4 +1,4 @@
-"""Readers of results, authors and visitors beside respondents: whoever reads, however many, nobody waits with a form."""
+"""However many readers of results, authors and visitors there are, no respondent waits with a form."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ from survey_app.web import thread_pools
 from survey_app.web.rsgi import RsgiAdapter
 from survey_app.web.thread_pools import POOL_SIZES, RequestKind, kind_of
 from survey_app.web.upload_limits import needs_account
-from tests.definitions import COIN, define, field, survey, worked, yes_no
+from tests.definitions import COIN, define, field, survey, worked_example, yes_no
 from tests.fixtures import SAID, Installation, build
 from tests.rsgi_client import Protocol, _loop, ask, scope, serve
 from tests.server_process import PATH
@@ -45,7 +45,7 @@ HELD = {
 @pytest.fixture
 def app(tmp_path: Path) -> Iterator[Flask]:
     installation: Installation = build(tmp_path)
-    installation.publish(worked())
+    installation.publish(worked_example())
     yield installation.app
     installation.close()
 
@@ -58,7 +58,7 @@ def hold(app: Flask, endpoint: str) -> threading.Event:
         released.wait(2 * PATIENCE)
         return "done"
 
-    app.before_request_funcs.clear()  # whoever is not signed in would be sent away at once
+    app.before_request_funcs.clear()  # a visitor who is not signed in would be sent away at once
     app.view_functions[endpoint] = wait
     return released
 
@@ -74,7 +74,7 @@ async def beside(app: Flask, path: str, released: threading.Event) -> tuple[list
             found = Protocol()
             await asyncio.wait_for(front.__rsgi__(scope("GET", asked), found), PATIENCE)
             statuses[asked] = found.status
-        sent = Protocol(candor_client.randomize(survey(worked()), SAID).to_json())
+        sent = Protocol(candor_client.randomize(survey(worked_example()), SAID).to_json())
         await asyncio.wait_for(front.__rsgi__(scope("POST", PATH), sent), PATIENCE)
         statuses[PATH] = sent.status
         assert not any(one.done() for one, reader in zip(reading, readers, strict=True) if reader.status != 503)
@@ -228,7 +228,7 @@ def test_readings_and_visits_of_one_address_are_limited_apart(
     monkeypatch.setattr("survey_app.web.app.READING_LIMIT", "2/minute", raising=False)
     monkeypatch.setattr("survey_app.web.app.VISIT_LIMIT", "5/minute", raising=False)
     installation = build(tmp_path, limit=limit)
-    installation.publish(worked())
+    installation.publish(worked_example())
     front, last = RsgiAdapter(installation.app), 429 if limit != "off" else 200
 
     def statuses(path: str, count: int, method: str = "GET", **more: Any) -> list[int]:

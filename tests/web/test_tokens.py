@@ -9,17 +9,17 @@ from playwright.sync_api import Browser
 
 from survey_app.accounts import hash_secret
 from survey_app.store import Store, token_id
-from tests.browser import BY_LOOK, DESKTOP, LOOKS, Site, overflows, violations, visit, wear
-from tests.console import enter, post
+from tests.browser import BY_LOOK, DESKTOP, LOOKS, Site, apply_look, overflows, violations, visit
+from tests.console import post, sign_in_by_keyboard
 from tests.fixtures import TOKEN, phrase
-from tests.sign_in import bearing, csrf, named, on_disk, signed_in, token_of
+from tests.sign_in import bearer_header, csrf, find_user, read_all_files, signed_in, token_of
 
 RESULTS = "/api/surveys/exam/results"
 NEW = "a new long password"
 
 
 def works(app: Flask, token: str) -> bool:
-    return app.test_client().get(RESULTS, headers=bearing(token)).status_code == 200
+    return app.test_client().get(RESULTS, headers=bearer_header(token)).status_code == 200
 
 
 def ids(browser: FlaskClient) -> list[str]:
@@ -38,7 +38,7 @@ def test_a_token_is_made_on_the_page_of_the_account_and_shown_once(app: Flask, s
     found = re.search(r'id="token" value="([\w-]{43})"', shown.text)
     assert found and works(app, found[1])
     assert found[1] not in browser.get("/account").text
-    assert found[1].encode() not in on_disk(store.path)  # type: ignore[attr-defined]
+    assert found[1].encode() not in read_all_files(store.path)  # type: ignore[attr-defined]
     assert len(ids(browser)) == 2  # and the one of the installation
 
 
@@ -59,7 +59,7 @@ def test_a_token_is_listed_by_its_id_and_revoked(app: Flask, store: Store) -> No
 
 
 def test_nobody_revokes_or_makes_a_token_for_somebody_else(app: Flask, store: Store) -> None:
-    (mine,) = store.tokens(named(store, "ada"))
+    (mine,) = store.tokens(find_user(store, "ada"))
     eve, nobody = signed_in(app, "eve"), app.test_client()
     post(eve, "/account/tokens/revoke", token=mine.id)
     assert works(app, TOKEN)
@@ -68,7 +68,7 @@ def test_nobody_revokes_or_makes_a_token_for_somebody_else(app: Flask, store: St
         assert (away.status_code, away.headers["Location"].partition("?")[0]) == (302, "/login")
         assert signed_in(app).post(path, data={"token": mine.id}).status_code == 400  # without the CSRF token
         assert signed_in(app).get(path).status_code in (404, 405)
-    assert works(app, TOKEN) and len(store.tokens(named(store, "ada"))) == 1
+    assert works(app, TOKEN) and len(store.tokens(find_user(store, "ada"))) == 1
 
 
 def test_a_new_password_revokes_all_tokens_and_says_so(app: Flask, store: Store) -> None:
@@ -78,11 +78,11 @@ def test_a_new_password_revokes_all_tokens_and_says_so(app: Flask, store: Store)
     change(browser)
     assert "API tokens revoked: 1." in browser.get("/account").text
     assert not works(app, TOKEN)
-    assert len(store.tokens(named(store, "eve"))) == 1 and others
+    assert len(store.tokens(find_user(store, "eve"))) == 1 and others
     assert "keep_tokens" not in browser.get("/account").text  # there is nothing to keep
 
 
-def test_a_new_password_keeps_tokens_for_whoever_asks(app: Flask) -> None:
+def test_a_new_password_keeps_tokens_on_request(app: Flask) -> None:
     browser = signed_in(app)
     change(browser, keep_tokens="yes")
     assert "The password was changed." in browser.get("/account").text
@@ -91,21 +91,21 @@ def test_a_new_password_keeps_tokens_for_whoever_asks(app: Flask) -> None:
 
 @pytest.mark.parametrize("weak", ["1234567890", "password12", "qwertyuiop"])
 def test_a_weak_password_changes_nothing_and_the_page_says_what_to_do(app: Flask, store: Store, weak: str) -> None:
-    browser, before = signed_in(app), named(store, "ada")
+    browser, before = signed_in(app), find_user(store, "ada")
     form = {"old": phrase("ada"), "new": weak, "again": weak, "csrf_token": csrf(browser, "/account")}
     browser.post("/account/password", data=form)
     said = browser.get("/account").text
     assert "This password " in said and "four or five words" in said
-    assert named(store, "ada") == before and works(app, TOKEN)
+    assert find_user(store, "ada") == before and works(app, TOKEN)
 
 
 def test_the_pages_of_tokens_can_be_used_by_everybody(site: Site, browser: Browser) -> None:
     with visit(browser, **DESKTOP) as device:
-        page = enter(device, site)
+        page = sign_in_by_keyboard(device, site)
         page.goto(f"{site.origin}/account")
         for _ in range(2):
             for look in LOOKS:
-                wear(page, look)
+                apply_look(page, look)
                 assert violations(page, *(BY_LOOK if look != "phone-light" else ())) == [], look
                 assert overflows(page) == [], look
             if page.url.endswith("/account"):

@@ -15,7 +15,7 @@ from survey_app.collect.batch import LARGEST_BATCH
 from survey_app.web import rsgi_io, upload_limits
 from survey_app.web.rsgi import RsgiAdapter
 from tests import rsgi_client
-from tests.fixtures import TOKEN, Installation, check_tally, made
+from tests.fixtures import TOKEN, Installation, check_tally, make_report
 from tests.rsgi_client import Protocol, scope, serve
 from tests.sign_in import cookie_of, signed_in
 
@@ -95,7 +95,7 @@ def test_nothing_is_read_of_what_is_not_allowed(
     assert protocol.headers["connection"] == "close"  # the rest of it is not waited for
 
 
-def test_whoever_is_signed_in_is_read(installation: Installation, front: RsgiAdapter) -> None:
+def test_a_body_of_a_signed_in_user_is_read(installation: Installation, front: RsgiAdapter) -> None:
     cookie = ("cookie", f"candor_session={cookie_of(signed_in(installation.app))}")
     protocol = Protocol(b"x" * 100_000)
     serve(front, scope("POST", "/console/drafts/1/yaml", cookie), protocol)
@@ -122,7 +122,10 @@ def test_what_is_under_way_is_bounded_and_small_reports_get_in(
     assert refused.headers["retry-after"] == str(upload_limits.TRY_AGAIN)
     published = installation.store.newest_version("exam")
     assert published is not None
-    for body, status in ((made(published).to_json(), 201), (made(published).to_json().ljust(LARGEST_REPORT), 201)):
+    for body, status in (
+        (make_report(published).to_json(), 201),
+        (make_report(published).to_json().ljust(LARGEST_REPORT), 201),
+    ):
         report = Protocol(body)
         serve(front, scope("POST", "/api/surveys/exam/reports", declared(len(body))), report)
         assert report.status == status
@@ -142,7 +145,7 @@ def test_strangers_have_a_bound_of_their_own_under_which_usual_reports_get_in(
     running = [begin(front, protocol, path="/api/surveys/exam/reports") for protocol in held]
     published = installation.store.newest_version("exam")
     assert published is not None
-    usual, large = made(published).to_json(), made(published).to_json().ljust(LARGEST_REPORT)
+    usual, large = make_report(published).to_json(), make_report(published).to_json().ljust(LARGEST_REPORT)
     statuses = []
     for body in (usual, usual.ljust(upload_limits.UNCOUNTED_BYTES), large):
         protocol = Protocol(body)
@@ -156,7 +159,7 @@ def test_strangers_have_a_bound_of_their_own_under_which_usual_reports_get_in(
         end(one, protocol)
 
 
-def test_a_body_that_is_withheld_is_given_up_and_its_room_comes_back(
+def test_a_body_that_is_withheld_is_given_up_and_its_memory_comes_back(
     front: RsgiAdapter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rsgi_io, "READ_SECONDS", 0.01)
@@ -170,7 +173,7 @@ def test_a_body_that_is_withheld_is_given_up_and_its_room_comes_back(
 def test_a_body_that_breaks_off_is_no_body(installation: Installation, front: RsgiAdapter) -> None:
     published = installation.store.newest_version("exam")
     assert published is not None
-    lines = b"\n".join(made(published).to_json() for _ in range(3))
+    lines = b"\n".join(make_report(published).to_json() for _ in range(3))
     protocol = Protocol(lines)
     serve(front, scope("POST", BATCH, declared(len(lines) + 1), MINE), protocol)
     assert (protocol.status, "shorter" in json.loads(protocol.body)["detail"]) == (400, True)

@@ -39,7 +39,7 @@ from survey_app.authoring import build_file
 from survey_app.channels import channel_of
 from survey_app.cli import main
 from survey_app.tally import columns
-from tests.assure.audit.broken_clients import way
+from tests.assure.audit.broken_clients import find_client
 from tests.definitions import (
     COIN,
     choice,
@@ -58,7 +58,7 @@ from tests.definitions import (
 from tests.exact import mechanism_bits
 from tests.module_graph import ROOT
 from tests.scripted_server import Server
-from tests.soak import part_of
+from tests.soak import soak_count
 
 ONE = {"kind": "flip", "one": str(round(2**64 * math.e / (1 + math.e))), "zero": str(round(2**64 / (1 + math.e)))}
 TWO = define([yes_no("q0"), yes_no("q1")], [field(ONE, "q0"), field(ONE, "q1")])
@@ -95,7 +95,7 @@ def audited(way: str, definition: dict[str, object] = TWO, *, trials: int = 3_00
 
 def heard(name: str, definition: dict[str, object] = TWO, trials: int = 1_000) -> Audit:
     """The same client in this process: what it would print, judged."""
-    made, client = survey(definition), way(name)
+    made, client = survey(definition), find_client(name)
     given = choose_inputs(made)
     plan = np.repeat(np.arange(len(given.answers)), allocate_trials(given, trials))
     np.random.default_rng().shuffle(plan)
@@ -239,7 +239,7 @@ def test_a_faithful_client_is_rarely_refuted_and_bounds_come_near(definition: di
 @pytest.mark.soak
 @pytest.mark.parametrize("definition", [KINDS, ASKED], ids=["all", "ask"])
 def test_a_faithful_client_is_refuted_in_no_more_than_a_twentieth_of_audits(definition: dict[str, object]) -> None:
-    rarely_refuted(definition, part_of(1_000))
+    rarely_refuted(definition, soak_count(1_000))
 
 
 def test_as_many_reports_are_planned_as_the_bounds_need() -> None:
@@ -257,36 +257,36 @@ def test_as_many_reports_are_planned_as_the_bounds_need() -> None:
 
 @pytest.mark.slow
 def test_a_client_that_claims_1_and_runs_at_1_5_is_caught() -> None:
-    assert "ε" in refuted(heard("louder"))
+    assert "ε" in refuted(heard("exceed_epsilon"))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "definition", "found"),
     [
-        ("biased", TWO, "stored bits follow the published integers"),
-        ("reused", TWO, "fields share no noise"),
-        ("longer", TWO, "every report is spelled alike"),
-        ("marked", TWO, "ids are even and tell nothing"),
-        ("hashed", TWO, "no id occurs twice"),
-        ("remembering", TWO, "earlier answers leave no trace"),
-        ("talkative", TWO, "every line is a report"),
-        ("middling", KINDS, "ε"),
-        ("frank", KINDS, "ε"),
-        ("unmasking", BRANCHED, "stored bits follow the published integers"),
-        ("rounding", KINDS, "stored bits follow the published integers"),
-        ("neighbouring", KINDS, "bits of a field hang together as they should"),
-        ("pairing", KINDS, "bits of a field hang together as they should"),
-        ("repeating", TWO, "noise is never used again"),
-        ("linear", TWO, "ids follow no recurrence"),
-        ("tripled", THREE, "nor do three of them or more"),
-        ("trailing", TWO, "earlier answers leave no trace"),
-        ("choosing", ASKED, "fields are drawn with their chances"),
+        ("bias_bytes", TWO, "stored bits follow the published integers"),
+        ("share_coin", TWO, "fields share no noise"),
+        ("lengthen_text", TWO, "every report is spelled alike"),
+        ("mark_id", TWO, "ids are even and tell nothing"),
+        ("hash_answers", TWO, "no id occurs twice"),
+        ("answer_as_before", TWO, "earlier answers leave no trace"),
+        ("send_answers", TWO, "every line is a report"),
+        ("reveal_middle", KINDS, "ε"),
+        ("reveal_skips", KINDS, "ε"),
+        ("reveal_hidden", BRANCHED, "stored bits follow the published integers"),
+        ("round_numbers", KINDS, "stored bits follow the published integers"),
+        ("draw_neighbours", KINDS, "bits of a field hang together as they should"),
+        ("turn_pairs", KINDS, "bits of a field hang together as they should"),
+        ("repeat_noise", TWO, "noise is never used again"),
+        ("use_xorshift", TWO, "ids follow no recurrence"),
+        ("triple_coins", THREE, "nor do three of them or more"),
+        ("trail_answers", TWO, "earlier answers leave no trace"),
+        ("choose_field", ASKED, "fields are drawn with their chances"),
     ],
 )
 def test_a_client_that_betrays_people_is_caught(name: str, definition: dict[str, object], found: str) -> None:
     """Each is missed with a chance below 1e-6; that a faithful one is not caught is tested above."""
-    subtle = name in ("biased", "remembering", "pairing")
+    subtle = name in ("bias_bytes", "answer_as_before", "turn_pairs")
     assert found in refuted(heard(name, definition, 6_000 if subtle else 1_000))
 
 
@@ -303,7 +303,7 @@ def test_two_bits_that_hang_together_are_named_with_their_field() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "found"), [("seeded", "no id occurs twice"), ("restarting", "noise is never used again")]
+    ("name", "found"), [("seed_generator", "no id occurs twice"), ("restart_noise", "noise is never used again")]
 )
 def test_a_generator_that_begins_alike_is_caught_by_starting_the_client_again(name: str, found: str) -> None:
     assert found in refuted(audited(name, trials=300))
@@ -323,7 +323,7 @@ def test_a_rule_in_bits_is_found() -> None:
 
 @pytest.mark.slow
 def test_an_answer_in_the_time_is_caught_and_a_faithful_client_is_quiet() -> None:
-    slow = audited("slower", trials=500, time=True)
+    slow = audited("delay_truth", trials=500, time=True)
     first = slow.fields[0]
     assert first.timed is not None and first.timed.lower > first.claimed and not slow.ok
     assert "time does not tell the noise" in refuted(slow)
@@ -334,7 +334,7 @@ def test_an_answer_in_the_time_is_caught_and_a_faithful_client_is_quiet() -> Non
 
 def test_a_client_may_print_in_large_pieces() -> None:
     """And be started once only: what is not known then is told."""
-    assert audited("hoarding", trials=100).reports == 1_000 + 4 * 1_000
+    assert audited("hoard_output", trials=100).reports == 1_000 + 4 * 1_000
 
 
 @pytest.mark.parametrize(
@@ -355,7 +355,7 @@ def test_a_client_that_cannot_be_audited_is_told_apart(script: str, said: str, m
 
 
 def test_a_client_that_bears_no_second_start_is_audited_all_the_same(tmp_path: Path) -> None:
-    loop = f"{sys.executable} -m tests.assure.audit.broken_clients hoarding"
+    loop = f"{sys.executable} -m tests.assure.audit.broken_clients hoard_output"
     done = audit(survey(TWO), ["/bin/sh", "-c", f"mkdir {tmp_path}/once || exit 9; {loop}"], 100)
     assert done.reports == 1_000
     assert "with exit code 9" in done.notes[0]
@@ -368,7 +368,7 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["audit", *arguments])
 
 
-def test_whoever_has_a_link_alone_can_audit_its_survey(server: Server) -> None:
+def test_a_link_is_enough_to_audit_its_survey(server: Server) -> None:
     """Whether it holds at so few trials is left to chance, the digest is not."""
     server.define(encode(define([yes_no()], [field(COIN, "cheated")], epsilon=2)))
     done = run(f"{server.origin}/s/exam", "--trials", "100", "--json")
@@ -408,7 +408,7 @@ def test_the_command_refutes_a_strangers_client(tmp_path: Path) -> None:
     file = tmp_path / "two.json"
     file.write_bytes(encode(TWO))
     done = run(
-        str(file), "--command", f"{sys.executable} -m tests.assure.audit.broken_clients reused", "--trials", "1000"
+        str(file), "--command", f"{sys.executable} -m tests.assure.audit.broken_clients share_coin", "--trials", "1000"
     )
     assert done.exit_code == 1
     assert "REFUTED  fields share no noise" in done.output and "The claims are refuted" in done.output

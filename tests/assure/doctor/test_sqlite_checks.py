@@ -11,8 +11,8 @@ import pytest
 from survey_app.assure.doctor.finding import Finding, State
 from survey_app.assure.doctor.sqlite_checks import findings
 from survey_app.store.sqlite import SqliteStore
-from survey_app.store.sqlite.database import VERSION
 from survey_app.store.sqlite.inspection import missing_features
+from survey_app.store.sqlite.schema import VERSION
 from tests.disk import small_disk
 
 
@@ -33,7 +33,7 @@ def found(path: Path) -> dict[str, Finding]:
 
 
 def change(path: Path, script: str) -> None:
-    """As whoever writes the file; it is all in the file afterwards."""
+    """Run a script on the file; all of its effects are in the file afterwards, none in a WAL."""
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(script)
 

@@ -10,12 +10,12 @@ from candor_client import Survey
 from candor_client.answer import encode
 from candor_client.report import unpack
 from survey_app.assure.simulation.devices import reports
-from survey_app.kinds.assumptions import TruthError
-from survey_app.plan.assumed_people import draw_people
+from survey_app.kinds.planning_assumptions import TruthError
+from survey_app.plan.simulated_people import draw_people
 from tests.answers import EVERYTHING, SMALL, all_answers
 from tests.definitions import COIN, define, drawn, field, geometric, multiple, number, scale, subset, survey, yes_no
 from tests.definitions import choice as choice_question
-from tests.distribution import exact, rejects
+from tests.distribution import exact_distribution, rejects
 
 COUNT = 40_000
 
@@ -65,7 +65,7 @@ def test_simulated_bits_have_the_exact_distribution(name: str) -> None:
     """The test of the real client, at the same false-alarm rate: 1e-6 for each of two people."""
     definition = CASES[name]
     for answers in (all_answers(definition)[0], all_answers(definition)[-1]):
-        assert not rejects(rows_of(survey(definition), answers, COUNT), exact(definition, answers))
+        assert not rejects(rows_of(survey(definition), answers, COUNT), exact_distribution(definition, answers))
 
 
 def with_noise(form: dict[str, Any], part: float) -> dict[str, Any]:
@@ -89,14 +89,18 @@ def test_a_simulation_whose_noise_is_fifteen_percent_off_is_rejected(name: str, 
     definition = CASES[name]
     fields = [{**one, "mechanism": with_noise(one["mechanism"], part)} for one in definition["fields"]]
     answers = all_answers(definition)[-1]
-    assert rejects(rows_of(survey({**definition, "fields": fields}), answers, 100_000), exact(definition, answers))
+    assert rejects(
+        rows_of(survey({**definition, "fields": fields}), answers, 100_000), exact_distribution(definition, answers)
+    )
 
 
 def test_a_simulation_that_asks_by_other_chances_is_rejected() -> None:
     definition = CASES["ask with chances"]
     fields = [{key: value for key, value in one.items() if key != "chance"} for one in definition["fields"]]
     answers = all_answers(definition)[-1]
-    assert rejects(rows_of(survey({**definition, "fields": fields}), answers, COUNT), exact(definition, answers))
+    assert rejects(
+        rows_of(survey({**definition, "fields": fields}), answers, COUNT), exact_distribution(definition, answers)
+    )
 
 
 def test_who_answers_what_is_hidden_cannot_be_simulated() -> None:

@@ -6,7 +6,7 @@ import pytest
 from survey_app.assure.simulation.trial import population_figure, run_trial, simulate_tally
 from survey_app.authoring import build
 from survey_app.figures import FigureKind
-from survey_app.plan.assumed_people import draw_people
+from survey_app.plan.simulated_people import draw_people
 
 # At ε = 30 a device changes an answer with a chance below 1e-12, so what is estimated is what was said; only numbers are
 # rounded to levels, by less than a hundredth of the range in the mean of 2,000 people (40 standard errors and more).

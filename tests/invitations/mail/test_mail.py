@@ -35,8 +35,8 @@ from survey_app.store import MarkOutcome, State
 from tests.browser import Site
 from tests.definitions import simple
 from tests.fixtures import TOKEN
-from tests.smtp_server import Postbox, serving
-from tests.ticket_surveys import invited_to
+from tests.smtp_server import Postbox, run_smtp_server
+from tests.ticket_surveys import invitation_survey
 
 PEOPLE = [
     ("Ada Łovelace", "ada@example.org"),
@@ -48,30 +48,30 @@ SENT_TO = ["ada@example.org", "bob@xn--mnchen-3ya.example", "eve@example.org", "
 ROOT = Path(__file__).parents[3]
 
 
-class Desk:
-    """A researcher: a list, a postbox that takes their mail, and the command."""
+class Researcher:
+    """A researcher: the list, a postbox that takes their mail, and the command."""
 
     def __init__(self, folder: Path, server: str, smtp: str, box: Postbox) -> None:
         self.folder, self.server, self.smtp, self.box = folder, server, smtp, box
-        self.listed = folder / "people.csv"
+        self.list_path = folder / "people.csv"
         self.write(*PEOPLE)
 
     def write(self, *people: tuple[str, str]) -> None:
-        with self.listed.open("w", encoding="utf-8", newline="") as file:
+        with self.list_path.open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows([("name", "email"), *people])
 
     @property
-    def words(self) -> list[str]:
+    def arguments(self) -> list[str]:
         return [
-            "survey", "mail", "exam", str(self.listed), "--server", self.server, "--from", "Prof. Ada <ada@uni.example>",
+            "survey", "mail", "exam", str(self.list_path), "--server", self.server, "--from", "Prof. Ada <ada@uni.example>",
             "--smtp", self.smtp, "--security", "none",
         ]  # fmt: skip
 
     def run(self, *more: str, **environment: str) -> Result:
         given = {"CANDOR_TOKEN": TOKEN, **environment}
-        return CliRunner().invoke(main, [*self.words, *more], env=given, catch_exceptions=False)
+        return CliRunner().invoke(main, [*self.arguments, *more], env=given, catch_exceptions=False)
 
-    def kept(self) -> list[dict[str, str]]:
+    def read_log(self) -> list[dict[str, str]]:
         with (self.folder / "people.exam.sent.csv").open(encoding="utf-8", newline="") as file:
             return [{key: cell.strip() for key, cell in row.items()} for row in csv.DictReader(file)]
 
@@ -82,21 +82,21 @@ def box() -> Postbox:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, site: Site, box: Postbox) -> Iterator[Desk]:
-    """A survey by invitation at a real server."""
+def researcher(tmp_path: Path, site: Site, box: Postbox) -> Iterator[Researcher]:
+    """Yield a researcher with a survey by invitation at a real server."""
     site.invite()
     folder = tmp_path / "researcher"
     folder.mkdir()
-    with serving(box) as smtp:
-        yield Desk(folder, site.origin, smtp, box)
+    with run_smtp_server(box) as smtp:
+        yield Researcher(folder, site.origin, smtp, box)
 
 
-def codes(desk: Desk) -> list[str]:
-    return [row["link"].partition("#code=")[2].partition("&")[0] for row in desk.kept()]
+def codes(researcher: Researcher) -> list[str]:
+    return [row["link"].partition("#code=")[2].partition("&")[0] for row in researcher.read_log()]
 
 
 def take(site: Site, code: str) -> None:
-    """Somebody takes a ticket."""
+    """Take a ticket, as an invited person does."""
     published = site.store.newest_version("exam")
     assert published is not None
     found = site.installation.tickets.private_key(published.survey.digest)
@@ -104,92 +104,98 @@ def take(site: Site, code: str) -> None:
     assert site.installation.tickets.mark(found[0], hash_secret(code), b"x" * 32) is MarkOutcome.FIRST_MESSAGE
 
 
-def test_invitations_go_out_once_and_reminders_to_who_has_no_ticket(desk: Desk, site: Site, box: Postbox) -> None:
-    dry = desk.run()
+def test_invitations_go_out_once_and_reminders_to_who_has_no_ticket(
+    researcher: Researcher, site: Site, box: Postbox
+) -> None:
+    dry = researcher.run()
     assert dry.exit_code == 0, dry.output
     assert "4 would get an invitation" in dry.output and "nothing was sent; add --send" in dry.output
     assert "Subject: Invitation to a survey: Exam" in dry.output and "#code=…&sha256=" in dry.output
-    assert box.arrived == [] and not (desk.folder / "people.exam.sent.csv").exists()
+    assert box.arrived == [] and not (researcher.folder / "people.exam.sent.csv").exists()
     published = site.store.newest_version("exam")
     assert published is not None and site.installation.tickets.count_invitations(published.survey.digest) == (0, 0)
 
-    done = desk.run("--send")
+    done = researcher.run("--send")
     assert done.exit_code == 0, done.output
     assert "4 messages sent" in done.output
     assert box.addresses == SENT_TO
     assert len(box.sessions) == 1, "one connection for all"
     assert site.installation.tickets.count_invitations(published.survey.digest) == (4, 0)
-    for (address, message), row in zip(box.arrived, desk.kept(), strict=True):
+    for (address, message), row in zip(box.arrived, researcher.read_log(), strict=True):
         assert row["email"] == address
         assert message.get_content_type() == "text/plain" and not message.is_multipart()
         assert message.get_content().count(row["link"]) == 1
         assert row["link"].startswith(f"{site.origin}/s/exam#code=") and row["link"].endswith(published.survey.digest)
         assert datetime.now(UTC) - datetime.fromisoformat(row["invited"]) < timedelta(minutes=5)
         assert row["reminded"] == ""
-    assert len(set(codes(desk))) == 4
+    assert len(set(codes(researcher))) == 4
     first = box.arrived[0][1]
     assert first["To"] == "Ada Łovelace <ada@example.org>" and first["From"] == '"Prof. Ada" <ada@uni.example>'
     assert "Hello Ada Łovelace," in first.get_content() and "Hello,\r\n" in box.arrived[1][1].get_content()
-    assert os.stat(desk.folder / "people.exam.sent.csv").st_mode & 0o777 == 0o600
+    assert os.stat(researcher.folder / "people.exam.sent.csv").st_mode & 0o777 == 0o600
 
-    again = desk.run("--send")
+    again = researcher.run("--send")
     assert again.exit_code == 0 and "4 have theirs already" in again.output and len(box.arrived) == 4
-    assert "4 were written to lately" in desk.run("--remind", "--send").output
-    take(site, codes(desk)[1])
-    desk.write(*PEOPLE[:3], ("New", "new@example.org"))
-    reminded = desk.run("--remind", "--send", "--wait-days", "0")
+    assert "4 were written to lately" in researcher.run("--remind", "--send").output
+    take(site, codes(researcher)[1])
+    researcher.write(*PEOPLE[:3], ("New", "new@example.org"))
+    reminded = researcher.run("--remind", "--send", "--wait-days", "0")
     assert reminded.exit_code == 0, reminded.output
     assert "1 have taken a ticket" in reminded.output and "1 were never invited" in reminded.output
     assert box.addresses[4:] == ["ada@example.org", "eve@example.org"], "and who was taken off the list hears no more"
     assert "Reminder: Exam" in box.arrived[4][1]["Subject"]
-    assert box.arrived[4][1].get_content().count(desk.kept()[0]["link"]) == 1, "the same link"
-    assert len(desk.kept()) == 5, "what is kept of people stays, on the list or not"
-    desk.run("--send")
+    assert box.arrived[4][1].get_content().count(researcher.read_log()[0]["link"]) == 1, "the same link"
+    assert len(researcher.read_log()) == 5, "what is kept of people stays, on the list or not"
+    researcher.run("--send")
     assert box.addresses[6:] == ["new@example.org"]
 
-    everything = "\n".join(request.everything for request in site.received)
-    assert site.sent(), "codes were asked for"
+    everything = "\n".join(request.as_text for request in site.requests)
+    assert site.requests_of(), "codes were asked for"
     for name, address in [*PEOPLE, ("New", "new@example.org")]:
         for part in filter(None, (name, address, address.partition("@")[0] + "@", "example")):
             assert part not in everything, "no name and no address reaches the survey's server"
 
 
-def test_a_refused_address_is_told_and_tried_again_and_the_others_get_theirs(desk: Desk, box: Postbox) -> None:
+def test_a_refused_address_is_told_and_tried_again_and_the_others_get_theirs(
+    researcher: Researcher, box: Postbox
+) -> None:
     box.rcpt = lambda address: "550 no such box" if address.startswith("bob") else None
-    box.data = lambda number: "452 no room" if len(box.encrypted) == 2 else None
-    done = desk.run("--send")
+    box.data = lambda number: "452 no space" if len(box.encrypted) == 2 else None
+    done = researcher.run("--send")
     assert done.exit_code == 1
     assert "bob@xn--mnchen-3ya.example> did not get it: 550 no such box" in done.output
-    assert "eve@example.org> did not get it: 452 no room" in done.output
-    assert [bool(row["invited"]) for row in desk.kept()] == [True, False, False, True]
-    before = codes(desk)
+    assert "eve@example.org> did not get it: 452 no space" in done.output
+    assert [bool(row["invited"]) for row in researcher.read_log()] == [True, False, False, True]
+    before = codes(researcher)
     box.rcpt = lambda address: None
-    assert desk.run("--send").exit_code == 0
+    assert researcher.run("--send").exit_code == 0
     assert sorted(box.addresses) == sorted(SENT_TO)
-    assert codes(desk) == before, "with the link they were to get"
+    assert codes(researcher) == before, "with the link they were to get"
 
 
-def test_where_the_connection_is_lost_over_a_message_nobody_knows_and_that_is_told(desk: Desk, box: Postbox) -> None:
+def test_where_the_connection_is_lost_over_a_message_nobody_knows_and_that_is_told(
+    researcher: Researcher, box: Postbox
+) -> None:
     box.data = lambda number: "hang up" if number == 1 and len(box.encrypted) == 2 else None
-    done = desk.run("--send")
+    done = researcher.run("--send")
     assert done.exit_code == 1 and "may have it or not" in done.output
-    assert [row["invited"] == SENDING for row in desk.kept()] == [False, True, False, False]
+    assert [row["invited"] == SENDING for row in researcher.read_log()] == [False, True, False, False]
     assert len(box.arrived) == 3, "the rest went on, over a new connection"
-    again = desk.run("--send")
+    again = researcher.run("--send")
     assert again.exit_code == 0 and "1 may have it or not" in again.output and "bob@" in again.output
     assert len(box.arrived) == 3
-    assert desk.run("--send", "--again-unsure").exit_code == 0
+    assert researcher.run("--send", "--again-unsure").exit_code == 0
     assert sorted(box.addresses) == sorted(SENT_TO)
 
 
-def test_a_server_that_loses_every_connection_ends_the_round(desk: Desk, box: Postbox) -> None:
+def test_a_server_that_loses_every_connection_ends_the_round(researcher: Researcher, box: Postbox) -> None:
     box.data = lambda number: "hang up"
-    done = desk.run("--send")
+    done = researcher.run("--send")
     assert done.exit_code == 1 and "the connection was lost 3 times" in done.output
-    assert [row["invited"] for row in desk.kept()] == [SENDING] * 3 + [""]
+    assert [row["invited"] for row in researcher.read_log()] == [SENDING] * 3 + [""]
 
 
-def test_killed_in_the_middle_it_goes_on_and_nobody_gets_it_twice(desk: Desk, box: Postbox) -> None:
+def test_killed_in_the_middle_it_goes_on_and_nobody_gets_it_twice(researcher: Researcher, box: Postbox) -> None:
     """SIGKILL, while the server has the third text and has not said so."""
     reached, go_on = threading.Event(), threading.Event()
 
@@ -200,7 +206,7 @@ def test_killed_in_the_middle_it_goes_on_and_nobody_gets_it_twice(desk: Desk, bo
         return None
 
     box.data = third
-    command = [sys.executable, "-c", "from survey_app.cli import main; main()", *desk.words, "--send"]
+    command = [sys.executable, "-c", "from survey_app.cli import main; main()", *researcher.arguments, "--send"]
     process = subprocess.Popen(
         command,
         cwd=ROOT,
@@ -212,38 +218,52 @@ def test_killed_in_the_middle_it_goes_on_and_nobody_gets_it_twice(desk: Desk, bo
     process.send_signal(signal.SIGKILL)
     process.wait()
     go_on.set()
-    assert [row["invited"] == SENDING for row in desk.kept()] == [False, False, True, False]
-    again = desk.run("--send")
+    assert [row["invited"] == SENDING for row in researcher.read_log()] == [False, False, True, False]
+    again = researcher.run("--send")
     assert again.exit_code == 0 and "eve@example.org" in again.output, again.output
-    assert [bool(row["invited"]) for row in desk.kept()] == [True] * 4
+    assert [bool(row["invited"]) for row in researcher.read_log()] == [True] * 4
     assert len(set(box.addresses)) == len(box.addresses), "nobody twice"
 
 
-def test_the_database_of_the_server_s_own_machine_does_without_a_token(desk: Desk, site: Site, box: Postbox) -> None:
-    words = [*desk.words, "--send"]
+def test_the_database_of_the_server_s_own_machine_does_without_a_token(
+    researcher: Researcher, site: Site, box: Postbox
+) -> None:
+    words = [*researcher.arguments, "--send"]
     done = CliRunner().invoke(main, ["--db", f"sqlite:///{site.store.path}", *words], env={"CANDOR_TOKEN": ""})
     assert done.exit_code == 0, done.output
-    assert box.addresses == SENT_TO and site.received == []
+    assert box.addresses == SENT_TO and site.requests == []
 
 
-def test_a_list_that_brings_links_uses_them_if_they_are_free(desk: Desk, site: Site, box: Postbox) -> None:
+def test_a_list_that_brings_links_uses_them_if_they_are_free(researcher: Researcher, site: Site, box: Postbox) -> None:
     made = CliRunner().invoke(
         main,
-        ["--db", f"sqlite:///{site.store.path}", "survey", "invite", "exam", "--count", "1", "--server", desk.server],
+        [
+            "--db",
+            f"sqlite:///{site.store.path}",
+            "survey",
+            "invite",
+            "exam",
+            "--count",
+            "1",
+            "--server",
+            researcher.server,
+        ],
     )
     link = made.stdout.strip()
-    desk.listed.write_text(f"email,link\nada@example.org,{link}\nbob@example.org,\n")
-    assert desk.run("--send").exit_code == 0
-    assert desk.kept()[0]["link"] == link
-    desk.listed.write_text(f"email,link\neve@example.org,{link.replace('code=', 'code=x')}\n")
-    refused = desk.run("--send")
+    researcher.list_path.write_text(f"email,link\nada@example.org,{link}\nbob@example.org,\n")
+    assert researcher.run("--send").exit_code == 0
+    assert researcher.read_log()[0]["link"] == link
+    researcher.list_path.write_text(f"email,link\neve@example.org,{link.replace('code=', 'code=x')}\n")
+    refused = researcher.run("--send")
     assert refused.exit_code == 1 and "the link of eve@example.org is no invitation" in refused.output
     assert len(box.arrived) == 2
 
 
-def test_what_cannot_be_is_refused_before_a_code_is_made(desk: Desk, site: Site, box: Postbox, tmp_path: Path) -> None:
+def test_what_cannot_be_is_refused_before_a_code_is_made(
+    researcher: Researcher, site: Site, box: Postbox, tmp_path: Path
+) -> None:
     def refused(*more: str, **environment: str) -> str:
-        done = desk.run("--send", *more, **environment)
+        done = researcher.run("--send", *more, **environment)
         assert done.exit_code in (1, 2), done.output
         return done.output
 
@@ -260,26 +280,31 @@ def test_what_cannot_be_is_refused_before_a_code_is_made(desk: Desk, site: Site,
     assert "not sent unencrypted" in refused("--smtp", "smtp.example.org", "--user", "ada")
     assert "cannot do that: STARTTLS" in refused("--security", "starttls")
     assert "token is not known" in refused(CANDOR_TOKEN="x" * 43)
-    assert "refused (404)" in refused("--server", f"{desk.server}/elsewhere")
+    assert "refused (404)" in refused("--server", f"{researcher.server}/elsewhere")
     assert "not encrypted" in refused("--server", "http://survey.example")
-    desk.listed.write_text("name,email\nAda,ada\n")
-    assert f"{desk.listed}: line 2: 'ada' is not an address" in refused()
+    researcher.list_path.write_text("name,email\nAda,ada\n")
+    assert f"{researcher.list_path}: line 2: 'ada' is not an address" in refused()
     published = site.store.newest_version("exam")
     assert published is not None
     assert site.installation.tickets.count_invitations(published.survey.digest) == (0, 0) and box.arrived == []
     site.store.set_state(published, State.CLOSED)
-    desk.write(*PEOPLE)
+    researcher.write(*PEOPLE)
     assert "exam is closed" in refused() and "exam is closed" in refused("--remind")
 
 
-def test_a_text_of_one_s_own_has_its_blanks_filled_and_nothing_else(desk: Desk, box: Postbox, tmp_path: Path) -> None:
+def test_a_text_of_one_s_own_has_its_blanks_filled_and_nothing_else(
+    researcher: Researcher, box: Postbox, tmp_path: Path
+) -> None:
     template = tmp_path / "template.txt"
     template.write_text("Dear {name}, {{ about {title}:\n{link}\n", encoding="utf-8")
-    desk.write(("{link} %s", "ada@example.org"))
-    assert desk.run("--send", "--template", str(template), "--subject", "About {title} — hört!").exit_code == 0
+    researcher.write(("{link} %s", "ada@example.org"))
+    assert researcher.run("--send", "--template", str(template), "--subject", "About {title} — hört!").exit_code == 0
     _, message = box.arrived[0]
     assert message["Subject"] == "About Exam honesty — hört!"
-    assert message.get_content().splitlines() == ["Dear {link} %s, {{ about Exam honesty:", desk.kept()[0]["link"]]
+    assert message.get_content().splitlines() == [
+        "Dear {link} %s, {{ about Exam honesty:",
+        researcher.read_log()[0]["link"],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -287,7 +312,7 @@ def test_a_text_of_one_s_own_has_its_blanks_filled_and_nothing_else(desk: Desk, 
     [("en", "Hello Ada"), ("de", "Guten Tag Ada"), ("es", "Hola, Ada"), ("fr", "Bonjour Ada"), ("ja", "Hello Ada")],
 )
 def test_our_own_words_are_short_and_in_the_survey_s_language(language: str, hello: str) -> None:
-    made = invited_to(
+    made = invitation_survey(
         from_="2999-01-01T00:00Z", definition=simple() | ({"language": language} if language != "en" else {})
     )
     for remind in (False, True):
@@ -305,23 +330,25 @@ def test_what_is_sent_by_hand_is_in_the_words_of_a_translation_and_of_tickets_on
     text = compose_invitation(survey, "de", "https://x.example/s/w")
     assert text.startswith("Guten Tag,\n\nSie sind eingeladen") and translate_survey(survey, "de").title in text
     assert "\nhttps://x.example/s/w\n" in text and "Ticket" not in text and "{" not in text
-    assert "Ticket" in compose_invitation(invited_to(definition=simple() | {"language": "de"}), "de", "x")
+    assert "Ticket" in compose_invitation(invitation_survey(definition=simple() | {"language": "de"}), "de", "x")
 
 
-def test_encryption_is_real_and_a_wrong_password_is_told(desk: Desk, site: Site, box: Postbox, tmp_path: Path) -> None:
+def test_encryption_is_real_and_a_wrong_password_is_told(
+    researcher: Researcher, site: Site, box: Postbox, tmp_path: Path
+) -> None:
     context, authority = certificate(tmp_path)
     password = tmp_path / "password"
     password.write_text("right\n")
-    with serving(box, context=context, password=password.read_text().strip()) as smtp:
+    with run_smtp_server(box, context=context, password=password.read_text().strip()) as smtp:
         words = ("--smtp", smtp, "--security", "starttls", "--user", "ada", "--password-file", str(password), "--send")
-        unknown = desk.run(*words)
+        unknown = researcher.run(*words)
         assert unknown.exit_code == 1 and "CERTIFICATE_VERIFY_FAILED" in unknown.output
-        done = desk.run(*words, SSL_CERT_FILE=str(authority))
+        done = researcher.run(*words, SSL_CERT_FILE=str(authority))
         assert done.exit_code == 0, done.output
         assert box.encrypted == [True] * 4
         password.write_text("wrong\n")
-        desk.write(*PEOPLE, ("New", "new@example.org"))
-        assert "does not let ada in" in desk.run(*words, SSL_CERT_FILE=str(authority)).output
+        researcher.write(*PEOPLE, ("New", "new@example.org"))
+        assert "does not let ada in" in researcher.run(*words, SSL_CERT_FILE=str(authority)).output
     published = site.store.newest_version("exam")
     assert published is not None and site.installation.tickets.count_invitations(published.survey.digest) == (4, 0)
 
@@ -388,22 +415,22 @@ def test_who_gets_what() -> None:
     assert sizes(plan_reminders(lines, absent, two, again=True)) == ([1, 2, 3], [], 0, 1, 1, 1)
 
 
-def test_two_rounds_of_one_list_do_not_run_at_once(desk: Desk, box: Postbox) -> None:
+def test_two_rounds_of_one_list_do_not_run_at_once(researcher: Researcher, box: Postbox) -> None:
     second: list[Result] = []
 
     def meanwhile(number: int) -> None:
         if not number:
-            second.append(desk.run("--send"))
+            second.append(researcher.run("--send"))
 
     box.data = meanwhile
-    assert desk.run("--send").exit_code == 0
+    assert researcher.run("--send").exit_code == 0
     assert second[0].exit_code == 1 and "another candor survey mail is at work" in second[0].output
     assert len(box.arrived) == 4
 
 
 def test_a_sender_that_is_refused_ends_the_round_and_an_old_server_takes_no_such_address(box: Postbox) -> None:
-    made = compose_letter(invited_to(), "a@b.example", remind=False)
-    with serving(box) as smtp:
+    made = compose_letter(invitation_survey(), "a@b.example", remind=False)
+    with run_smtp_server(box) as smtp:
         host, _, port = smtp.partition(":")
         post = SmtpConnection(Server(host, int(port), "none"), "a@b.example")
         box.unwanted.add("a@b.example")

@@ -29,9 +29,9 @@ from survey_app.plan.forecast import forecast_survey
 from survey_app.plan.study_plan import plan_groups
 from survey_app.plan.target import Settings
 from survey_app.results.codebook import make_codebook
-from tests.browser import LOOKS, overflows, violations, visit, wear
+from tests.browser import LOOKS, apply_look, overflows, violations, visit
 from tests.definitions import COIN, define, field, survey, yes_no
-from tests.results.figure_kinds import FIELDS, made_of
+from tests.results.figure_kinds import FIELDS, make_survey
 from tests.results.test_archive_page import everything
 from tests.tree import parse
 
@@ -83,7 +83,7 @@ def test_the_example_is_shown_byte_for_byte_and_a_device_could_have_sent_it(name
 @pytest.mark.parametrize("name", FIELDS)
 def test_every_kind_of_question_has_an_example(name: str) -> None:
     for ask in (False, True):
-        parsed = made_of([name, "coin"], ask=ask)
+        parsed = make_survey([name, "coin"], ask=ask)
         unpack(parsed, make_example(about(parsed))[1].bits)
 
 
@@ -147,7 +147,7 @@ def test_the_file_can_be_read_by_everybody_on_any_screen(name: str, browser: Bro
     with visit(browser) as device:
         device.page.goto(file.as_uri())
         for look in LOOKS:
-            wear(device.page, look)
+            apply_look(device.page, look)
             assert overflows(device.page) == []
             assert violations(device.page) == []
         assert [one.url for one in device.requests] == [file.as_uri()]

@@ -15,14 +15,21 @@ from survey_app.results.parquet.pair_counts import MOST_PAIR_BITS, TallyWithPair
 from survey_app.results.parquet.parquet_reader import find, scan
 from survey_app.tally import column_names
 from tests.definitions import choice, define, field, subset, survey
-from tests.results.parquet.parquet_files import bits_of, columns, mixed, parts, plain, rewritten
+from tests.results.parquet.parquet_files import (
+    bits_of,
+    count_bits,
+    mixed_survey,
+    write_column_file,
+    write_foreign_file,
+    write_part_files,
+)
 
 ROOT = Path(__file__).parents[3]
-PARSED = mixed()
+PARSED = mixed_survey()
 
 
 def same(counted: TallyWithPairs, rows: np.ndarray[tuple[int, ...], np.dtype[np.uint8]]) -> bool:
-    tally, pairs = plain(PARSED, rows)
+    tally, pairs = count_bits(PARSED, rows)
     equal = counted.tally.reports == tally.reports and np.array_equal(counted.tally.counts, tally.counts)
     return equal and (counted.pairs is None or np.array_equal(counted.pairs, pairs))
 
@@ -35,7 +42,7 @@ def test_a_folder_holds_files_of_at_most_so_many_rows_in_groups(
 ) -> None:
     monkeypatch.setattr("survey_app.results.parquet.parquet_writer.GROUP_ROWS", 400)
     rows = bits_of(PARSED, 2300)
-    folder = parts(PARSED, rows, 1000, tmp_path / "bits")
+    folder = write_part_files(PARSED, rows, 1000, tmp_path / "bits")
     files = [pyarrow.parquet.ParquetFile(file).metadata for file in sorted(folder.iterdir())]
     groups = [[file.row_group(i).num_rows for i in range(file.num_row_groups)] for file in files]
     assert groups == [[333, 333, 333], [333, 333, 333], [302]]
@@ -45,8 +52,8 @@ def test_a_folder_holds_files_of_at_most_so_many_rows_in_groups(
 
 def test_both_layouts_are_read_alike(tmp_path: Path) -> None:
     rows = bits_of(PARSED, 1500)
-    packed = find([parts(PARSED, rows, 500, tmp_path / "bits")])
-    labelled = find([columns(PARSED, rows, tmp_path / "bits.parquet")])
+    packed = find([write_part_files(PARSED, rows, 500, tmp_path / "bits")])
+    labelled = find([write_column_file(PARSED, rows, tmp_path / "bits.parquet")])
     assert packed.survey == labelled.survey == PARSED
     assert np.array_equal(np.concatenate([*scan(packed)]), np.concatenate([*scan(labelled)]))
     assert labelled.report_count == packed.report_count == 1500
@@ -54,13 +61,13 @@ def test_both_layouts_are_read_alike(tmp_path: Path) -> None:
 
 def test_other_readers_find_the_bits_as_they_were_sent(tmp_path: Path) -> None:
     rows = bits_of(PARSED, 50)
-    table = pyarrow.parquet.read_table(parts(PARSED, rows, 20, tmp_path / "bits"))
+    table = pyarrow.parquet.read_table(write_part_files(PARSED, rows, 20, tmp_path / "bits"))
     assert table.schema.field("bits").type == pyarrow.binary(PARSED.length)
     assert [*map(bytes, table["bits"].to_pylist())] == [row.tobytes() for row in rows]
 
 
 def test_of_no_reports_there_is_one_file_with_the_definition(tmp_path: Path) -> None:
-    found = find([parts(PARSED, bits_of(PARSED, 0), 10, tmp_path / "bits")])
+    found = find([write_part_files(PARSED, bits_of(PARSED, 0), 10, tmp_path / "bits")])
     assert (len(found.files), found.report_count, found.survey) == (1, 0, PARSED)
     assert same(count(found, pairs=True), bits_of(PARSED, 0))
 
@@ -71,9 +78,9 @@ def test_of_no_reports_there_is_one_file_with_the_definition(tmp_path: Path) -> 
 @pytest.mark.parametrize("pairs", [False, True])
 def test_counts_are_those_of_the_bits_however_they_are_cut(pairs: bool, tmp_path: Path) -> None:
     rows = bits_of(PARSED, 7000)
-    folder = parts(PARSED, rows[:5000], 1700, tmp_path / "bits")
-    empty = parts(PARSED, rows[:0], 10, tmp_path / "empty")
-    file = columns(PARSED, rows[5000:], tmp_path / "rest.parquet")
+    folder = write_part_files(PARSED, rows[:5000], 1700, tmp_path / "bits")
+    empty = write_part_files(PARSED, rows[:0], 10, tmp_path / "empty")
+    file = write_column_file(PARSED, rows[5000:], tmp_path / "rest.parquet")
     counted = count(find([folder, empty, file]), pairs=pairs)
     assert same(counted, rows)
     assert (counted.pairs is None) == (not pairs)
@@ -90,7 +97,7 @@ def test_more_pairs_than_can_be_held_are_refused(tmp_path: Path) -> None:
         )
     )
     with pytest.raises(ParquetError, match=r"has 2049 bits, and pairs are counted of at most 2048; candor crosstab"):
-        count(find([parts(wide, bits_of(wide, 3), 10, tmp_path / "bits")]), pairs=True)
+        count(find([write_part_files(wide, bits_of(wide, 3), 10, tmp_path / "bits")]), pairs=True)
 
 
 def test_memory_does_not_grow_with_the_reports(tmp_path: Path) -> None:
@@ -132,7 +139,7 @@ print(wrote, peak())
 def reading(tmp_path: Path, name: str) -> Path:
     """A file that is wrong in the way that its name says."""
     rows = bits_of(PARSED, 30)
-    good = columns(PARSED, rows, tmp_path / "good.parquet")
+    good = write_column_file(PARSED, rows, tmp_path / "good.parquet")
     table = pyarrow.parquet.read_table(good)
     file, about = tmp_path / f"{name}.parquet", {"definition": PARSED.source, "digest": PARSED.digest.encode()}
     if name == "text":
@@ -140,19 +147,21 @@ def reading(tmp_path: Path, name: str) -> Path:
     elif name == "cut":
         file.write_bytes(good.read_bytes()[:-100])
     elif name == "foreign":
-        rewritten(table, file)
+        write_foreign_file(table, file)
     elif name == "changed":
-        rewritten(table, file, definition=PARSED.source.replace(b"help", b"hemp"), digest=about["digest"])
+        write_foreign_file(table, file, definition=PARSED.source.replace(b"help", b"hemp"), digest=about["digest"])
     elif name == "no survey":
-        rewritten(
+        write_foreign_file(
             table, file, definition=b"", digest=b"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
         )
     elif name == "reordered":
-        rewritten(table.select(table.column_names[::-1]), file, **about)
+        write_foreign_file(table.select(table.column_names[::-1]), file, **about)
     elif name == "numbers":
-        rewritten(table.cast(pyarrow.schema([(one, pyarrow.int8()) for one in table.column_names])), file, **about)
+        write_foreign_file(
+            table.cast(pyarrow.schema([(one, pyarrow.int8()) for one in table.column_names])), file, **about
+        )
     elif name == "short":
-        rewritten(pyarrow.table({"bits": pyarrow.array([b"1234567"], pyarrow.binary(7))}), file, **about)
+        write_foreign_file(pyarrow.table({"bits": pyarrow.array([b"1234567"], pyarrow.binary(7))}), file, **about)
     return file
 
 
@@ -178,9 +187,9 @@ def test_a_file_that_is_none_of_ours_is_named_with_the_reason(tmp_path: Path, na
 
 
 def test_files_of_two_definitions_are_not_counted_together(tmp_path: Path) -> None:
-    other = mixed(title="Another wave")
-    first = columns(PARSED, bits_of(PARSED, 20), tmp_path / "a.parquet")
-    second = parts(other, bits_of(other, 20), 20, tmp_path / "b")
+    other = mixed_survey(title="Another wave")
+    first = write_column_file(PARSED, bits_of(PARSED, 20), tmp_path / "a.parquet")
+    second = write_part_files(other, bits_of(other, 20), 20, tmp_path / "b")
     with pytest.raises(
         ParquetError, match=rf"part-00000.* another definition than .*a\.parquet: .*{other.digest}, not "
     ):
@@ -188,7 +197,7 @@ def test_files_of_two_definitions_are_not_counted_together(tmp_path: Path) -> No
 
 
 def test_a_file_that_is_named_twice_is_not_counted_twice(tmp_path: Path) -> None:
-    folder = parts(PARSED, bits_of(PARSED, 20), 20, tmp_path / "b")
+    folder = write_part_files(PARSED, bits_of(PARSED, 20), 20, tmp_path / "b")
     with pytest.raises(ParquetError, match="is named twice"):
         find([folder, folder / ".." / "b" / "part-00000.parquet"])
 
@@ -199,7 +208,7 @@ def test_a_folder_without_parquet_is_told(tmp_path: Path) -> None:
 
 
 def test_a_page_that_rots_on_disk_is_found(tmp_path: Path) -> None:
-    folder = parts(PARSED, bits_of(PARSED, 2000), 5000, tmp_path / "bits")
+    folder = write_part_files(PARSED, bits_of(PARSED, 2000), 5000, tmp_path / "bits")
     (file,) = folder.iterdir()
     content = bytearray(file.read_bytes())
     content[2000] ^= 1
@@ -214,7 +223,7 @@ def test_a_page_that_rots_on_disk_is_found(tmp_path: Path) -> None:
 )
 def test_rows_that_are_no_reports_are_refused(tmp_path: Path, cells: list[bytes | None], reason: str) -> None:
     table = pyarrow.table({"bits": pyarrow.array(cells, pyarrow.binary())})
-    file = rewritten(table, tmp_path / "x.parquet", definition=PARSED.source, digest=PARSED.digest.encode())
+    file = write_foreign_file(table, tmp_path / "x.parquet", definition=PARSED.source, digest=PARSED.digest.encode())
     with pytest.raises(ParquetError, match=reason):
         count(find([file]))
 

@@ -1,4 +1,4 @@
-"""Whoever gets hold of the database reads order out of its heap, its transaction numbers and its dead rows; until it is
+"""A thief of the database reads order out of its heap, its transaction numbers and its dead rows; until it is
 tidied up, and then no more.
 
 Places and arrival of sixty reports are compared by rank: by chance the correlation exceeds 0.75 with a probability
@@ -14,7 +14,7 @@ from scipy.stats import spearmanr
 
 from survey_app.store import Outcome, PublishedSurvey, State, Submission
 from survey_app.store.postgres import PostgresStore
-from tests.fixtures import begin, check_store, submission
+from tests.fixtures import add_worked_example, check_store, submission
 from tests.postgres import Postgres
 from tests.store.conftest import PostgresPlace
 from tests.store.test_connections import COLUMNS
@@ -31,7 +31,7 @@ def place(postgres: Postgres) -> PostgresPlace:
 def filled(place: PostgresPlace) -> Iterator[Filled]:
     """Sixty reports that came one by one."""
     store = place.open()
-    published = begin(store)
+    published = add_worked_example(store)
     made = [submission(published) for _ in range(60)]
     for one in made:
         store.write([one].copy)
@@ -104,7 +104,7 @@ def test_the_wal_has_the_order_until_it_is_tidied_and_nothing_of_it_afterwards(
     assert not any(one.id in kept for one in made)
 
 
-def test_what_others_left_is_found_by_whoever_comes_next(filled: Filled, place: PostgresPlace) -> None:
+def test_what_others_left_is_found_by_the_next_process(filled: Filled, place: PostgresPlace) -> None:
     store, published, made = filled
     other = place.open()
     store.close()
@@ -118,7 +118,7 @@ def test_what_others_left_is_found_by_whoever_comes_next(filled: Filled, place: 
     other.close()
 
 
-def test_whoever_writes_meanwhile_is_waited_for_and_whoever_reads_is_not(filled: Filled, place: PostgresPlace) -> None:
+def test_a_rewrite_waits_for_writers_and_not_for_readers(filled: Filled, place: PostgresPlace) -> None:
     store, published, made = filled
     other = place.open()
     with other.open_snapshot(published) as (_, rows):

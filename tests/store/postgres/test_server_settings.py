@@ -13,9 +13,9 @@ from survey_app.cli import main
 from survey_app.store import NO_TICKETS, State, StoreError, open_store, open_tickets
 from survey_app.store.postgres.server_settings import find_faults
 from tests.definitions import simple
-from tests.fixtures import Installation, build, check_refused, check_stored, made, other_bits
+from tests.fixtures import Installation, build, check_refused, check_stored, make_report, other_bits
 from tests.postgres import Postgres
-from tests.ticket_surveys import invited_to
+from tests.ticket_surveys import invitation_survey
 
 QUIET = {"archive_mode": "off", "wal_level": "replica", "log_statement": "none", "log_min_duration_statement": "-1", "wal_recycle": "off", "track_commit_timestamp": "off", "fsync": "on", "full_page_writes": "on", "shared_preload_libraries": ""}  # fmt: skip
 
@@ -126,7 +126,7 @@ def installation(tmp_path: Path, postgres: Postgres, monkeypatch: pytest.MonkeyP
 
 def test_the_whole_way_of_a_report_ends_in_postgresql_too(installation: Installation) -> None:
     published = installation.publish()
-    reports = [made(published) for _ in range(45)]
+    reports = [make_report(published) for _ in range(45)]
     check_stored(installation.post(reports[0]))
     check_stored(installation.post(reports[0]), again=True)
     check_refused(installation.post(other_bits(reports[0])), "id_taken")
@@ -134,18 +134,18 @@ def test_the_whole_way_of_a_report_ends_in_postgresql_too(installation: Installa
     assert installation.results()["reports"] == 24, "the batch alone: single reports wait in a queue of their own"
     installation.store.set_state(published, State.CLOSED)
     assert installation.results()["reports"] == 44
-    check_refused(installation.post(made(published)), "survey_closed")
+    check_refused(installation.post(make_report(published)), "survey_closed")
 
 
 def test_a_server_without_tickets_says_so_and_what_to_do(installation: Installation, tmp_path: Path) -> None:
-    survey = invited_to(0, definition=simple())
+    survey = invitation_survey(0, definition=simple())
     published = installation.publish(survey)
     body = json.dumps({"survey": survey.digest, "blinded": "A" * 511 + "g"}).encode()
     reply = installation.take("code", body)
     check_refused(reply, "unavailable")
     assert NO_TICKETS in json.loads(reply.data)["detail"]
     assert "invited" not in installation.results(), "how many is known elsewhere"
-    check_stored(installation.post(made(published)))  # tickets from there are taken here
+    check_stored(installation.post(make_report(published)))  # tickets from there are taken here
     file = tmp_path / "club.yaml"
     file.write_text(
         "slug: club\ntitle: Club\nepsilon: 1\ninvitations: true\nquestions: [{id: a, type: yes_no, text: A?}]\n"

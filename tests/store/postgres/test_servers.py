@@ -15,11 +15,11 @@ from candor_client import Report, randomize
 from survey_app.authoring.terms import Terms
 from survey_app.store import STEP, Outcome, PublishedSurvey, State, Submission, Unavailable, open_store
 from survey_app.store.postgres import PostgresStore, database
-from tests.definitions import survey, worked
-from tests.fixtures import SAID, add, begin, check_store, submission
+from tests.definitions import survey, worked_example
+from tests.fixtures import SAID, add, add_worked_example, check_store, submission
 from tests.postgres import Postgres
 from tests.server_process import PATH, PATIENCE, Server
-from tests.soak import part_of
+from tests.soak import soak_count
 from tests.store.conftest import PostgresPlace
 
 SENDERS = 6
@@ -32,7 +32,7 @@ def place(postgres: Postgres) -> PostgresPlace:
 
 def test_each_server_counts_in_a_shard_of_its_own_and_closing_counts_together(place: PostgresPlace) -> None:
     stores = [place.open() for _ in range(3)]
-    published = begin(stores[0])
+    published = add_worked_example(stores[0])
     for count, store in zip((39, 15, 5), stores, strict=True):
         store.write([submission(published) for _ in range(count)].copy)
     assert stores[0]._fetch_all("select shard, total, shown from tallies order by shard") == [
@@ -53,7 +53,7 @@ def test_each_server_counts_in_a_shard_of_its_own_and_closing_counts_together(pl
 @pytest.mark.parametrize("counts", [(6, 6, 7), (6, 7, 7)])
 def test_what_all_have_pending_is_a_step_together_or_never_shown(place: PostgresPlace, counts: tuple[int, ...]) -> None:
     stores = [place.open() for _ in counts]
-    published = begin(stores[0])
+    published = add_worked_example(stores[0])
     for count, store in zip(counts, stores, strict=True):
         store.write([submission(published) for _ in range(count)].copy)
     stores[1].set_state(published, State.CLOSED)
@@ -65,7 +65,7 @@ def test_what_all_have_pending_is_a_step_together_or_never_shown(place: Postgres
 def test_more_servers_than_shards_share_them(place: PostgresPlace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "SHARDS", 2)
     stores = [place.open() for _ in range(4)]
-    published = begin(stores[0])
+    published = add_worked_example(stores[0])
     at_once(lambda store: [store.write([submission(published)].copy) for _ in range(15)], stores)
     assert check_store(stores[0], published) == 60
     assert stores[0]._fetch_one("select count(*) from tallies")[0] <= 2
@@ -93,8 +93,8 @@ def at_once(act: Callable[[PostgresStore], object], stores: list[PostgresStore])
 
 def test_a_quota_is_exact_over_servers(place: PostgresPlace) -> None:
     stores = [place.open() for _ in range(3)]
-    first = begin(stores[0])
-    published = add(stores[0], survey(worked() | {"slug": "few"}), Terms(max_reports=50), owner=first.owner)
+    first = add_worked_example(stores[0])
+    published = add(stores[0], survey(worked_example() | {"slug": "few"}), Terms(max_reports=50), owner=first.owner)
     outcomes: list[Outcome] = []
 
     def send(store: PostgresStore) -> None:
@@ -113,7 +113,7 @@ def test_a_quota_is_exact_over_servers(place: PostgresPlace) -> None:
 def test_one_report_that_reaches_two_servers_is_counted_once(place: PostgresPlace) -> None:
     """In every order, alone and in batches, so that they meet in the middle of a transaction."""
     stores = [place.open() for _ in range(2)]
-    published = begin(stores[0])
+    published = add_worked_example(stores[0])
     made = [submission(published) for _ in range(600)]
     heard: list[list[Outcome]] = []
 
@@ -140,7 +140,7 @@ def own() -> Iterator[Postgres]:
 
 def test_a_store_comes_back_after_the_database_was_restarted(own: Postgres) -> None:
     store = PostgresPlace(own).open()
-    published = begin(store)
+    published = add_worked_example(store)
     assert store.write([submission(published)].copy) == [Outcome.STORED]
     own.kill()
     with pytest.raises(Unavailable):
@@ -216,7 +216,7 @@ def rounds_of_killing(own: Postgres, folder: Path, rounds: int) -> None:
     """Servers, or the database under them, are killed in turns while reports come."""
     url = own.schema()
     store = open_store(url)
-    published = begin(store)
+    published = add_worked_example(store)
     servers = [Server(folder, 1, db=url) for _ in range(2)]
     for server in servers:
         server.start()
@@ -257,4 +257,4 @@ def test_nothing_acknowledged_is_lost_when_servers_or_the_database_are_killed(ow
 
 @pytest.mark.soak
 def test_nothing_acknowledged_is_lost_in_a_hundred_rounds_of_killing(own: Postgres, tmp_path: Path) -> None:
-    rounds_of_killing(own, tmp_path, part_of(100))
+    rounds_of_killing(own, tmp_path, soak_count(100))

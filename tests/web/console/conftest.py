@@ -10,7 +10,7 @@ from tests.sign_in import signed_in
 
 @pytest.fixture
 def app(installation: Installation) -> Flask:
-    """A server without any survey."""
+    """Return a server without any survey."""
     return installation.app
 
 

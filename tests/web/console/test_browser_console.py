@@ -14,20 +14,20 @@ from tests.browser import (
     DESKTOP,
     PHONE,
     ROOT,
-    Received,
+    ServerRequest,
     Site,
+    apply_look,
     overflows,
     violations,
     visit,
-    wear,
 )
-from tests.console import EXAM, complaints, enter, press, write_all_types
-from tests.sign_in import named
+from tests.console import EXAM, complaints, press, sign_in_by_keyboard, write_all_types
+from tests.sign_in import find_user
 
 
 def test_a_survey_of_all_types_is_written_and_published_in_a_browser(site: Site, browser: Browser) -> None:
     with visit(browser, **DESKTOP) as device:
-        page = enter(device, site)
+        page = sign_in_by_keyboard(device, site)
         press(page, "Start empty")
         write_all_types(page)
         page.get_by_role("button", name="Move question 1 down").click()  # what was typed last is saved first
@@ -73,10 +73,10 @@ SEVERAL = b"slug: s\ntitle: T\nepsilon: 2  # kept\nquestions:\n" + b"".join(
 
 
 def test_what_each_person_answers_is_chosen_by_keyboard_and_nothing_typed_is_lost(site: Site, browser: Browser) -> None:
-    user = named(site.store, "ada")
+    user = find_user(site.store, "ada")
     key = site.store.save_draft(user.key, SEVERAL)
     with visit(browser, **DESKTOP) as device:
-        enter(device, site)
+        sign_in_by_keyboard(device, site)
         page = device.open(f"{site.origin}/console/drafts/{key}?edit=1")
         expect(page.locator("label[for=ask-all]")).to_contain_text("13,948 people")
         page.fill("#q1-text", "Did you?")
@@ -104,7 +104,7 @@ def test_what_each_person_answers_is_chosen_by_keyboard_and_nothing_typed_is_los
 
 def test_the_text_of_a_new_question_is_what_is_typed_at_once(site: Site, browser: Browser) -> None:
     with visit(browser, **DESKTOP) as device:
-        page = enter(device, site)
+        page = sign_in_by_keyboard(device, site)
         page.fill("#new-title", "Colours")
         press(page, "Start empty")
         page.wait_for_selector("text=No questions yet")
@@ -122,16 +122,16 @@ def test_the_text_of_a_new_question_is_what_is_typed_at_once(site: Site, browser
 
 
 def test_what_is_typed_while_the_server_works_is_saved_too(site: Site, browser: Browser) -> None:
-    user = named(site.store, "ada")
+    user = find_user(site.store, "ada")
     key = site.store.save_draft(user.key, EXAM)
     typed = threading.Event()
 
-    def late(request: Received) -> None:
+    def late(request: ServerRequest) -> None:
         if request.method == "POST" and b"add:number" in request.body:
             typed.wait()
 
     with visit(browser, **DESKTOP) as device:
-        enter(device, site)
+        sign_in_by_keyboard(device, site)
         page = device.open(f"{site.origin}/console/drafts/{key}?edit=0")
         page.fill("#q0-text", "Did you ever")
         page.fill("#q0-id", "ever")
@@ -149,16 +149,16 @@ def test_what_is_typed_while_the_server_works_is_saved_too(site: Site, browser: 
 
 def test_what_is_pressed_while_the_server_works_waits_for_its_turn(site: Site, browser: Browser) -> None:
     """Before, it was dropped without a word: a tab that does not open, a choice that jumps back."""
-    user = named(site.store, "ada")
+    user = find_user(site.store, "ada")
     key = site.store.save_draft(user.key, EXAM.replace(b"title:", b"epsilon: 4\nask: auto\ntitle:"))
     released = threading.Event()
 
-    def late(request: Received) -> None:
+    def late(request: ServerRequest) -> None:
         if request.method == "POST":
             released.wait()
 
     with visit(browser, **DESKTOP) as device:
-        enter(device, site)
+        sign_in_by_keyboard(device, site)
         page = device.open(f"{site.origin}/console/drafts/{key}?edit=0")
         page.fill("#q0-text", "Did you ever copy?")
         site.intercept = late
@@ -192,9 +192,9 @@ SLOWLY = """() => {
 
 def test_what_is_said_about_a_page_that_was_left_changes_nothing_on_the_next(site: Site, browser: Browser) -> None:
     """Before, it took away all that stands beside the editor but the number of respondents."""
-    key = site.store.save_draft(named(site.store, "ada").key, EXAM)
+    key = site.store.save_draft(find_user(site.store, "ada").key, EXAM)
     with visit(browser, **DESKTOP) as device:
-        enter(device, site)
+        sign_in_by_keyboard(device, site)
         page = device.open(f"{site.origin}/console/drafts/{key}?edit=0")
         page.evaluate(SLOWLY)
         page.fill("#q0-text", "Did you ever copy?")
@@ -212,7 +212,7 @@ def test_what_is_said_about_a_page_that_was_left_changes_nothing_on_the_next(sit
 
 
 def test_the_answers_of_a_condition_are_those_of_the_question_that_is_chosen(site: Site, browser: Browser) -> None:
-    user = named(site.store, "ada")
+    user = find_user(site.store, "ada")
     source = (
         EXAM
         + b"  - {id: help, type: choice, text: What helped?, options: [notes, phone]}\n"
@@ -220,7 +220,7 @@ def test_the_answers_of_a_condition_are_those_of_the_question_that_is_chosen(sit
     )
     key = site.store.save_draft(user.key, source)
     with visit(browser, **DESKTOP) as device:
-        enter(device, site)
+        sign_in_by_keyboard(device, site)
         page = device.open(f"{site.origin}/console/drafts/{key}?edit=2")
         page.get_by_text("Privacy and conditions").click()
         page.select_option("#q2-show_if", "cheated")
@@ -238,9 +238,9 @@ def test_the_answers_of_a_condition_are_those_of_the_question_that_is_chosen(sit
 
 
 def test_nothing_beside_the_editor_hides_in_a_scroll_of_its_own(site: Site, browser: Browser) -> None:
-    key = site.store.save_draft(named(site.store, "ada").key, SEVERAL)
+    key = site.store.save_draft(find_user(site.store, "ada").key, SEVERAL)
     with visit(browser, **DESKTOP) as device:
-        enter(device, site)
+        sign_in_by_keyboard(device, site)
         page = device.open(f"{site.origin}/console/drafts/{key}?respondents=200")
         page.wait_for_selector("#advice")
         assert page.evaluate(
@@ -262,12 +262,12 @@ completion: C1A2B3
 
 
 def test_the_preview_is_the_real_form_and_sends_and_keeps_nothing(site: Site, browser: Browser) -> None:
-    user = named(site.store, "ada")
+    user = find_user(site.store, "ada")
     key = site.store.save_draft(user.key, EXAM + FOR_THE_EYE)
     with visit(browser, **PHONE) as device:
-        page = enter(device, site)
+        page = sign_in_by_keyboard(device, site)
         page = device.open(f"{site.origin}/console/drafts/{key}/preview")
-        before = len(site.received)
+        before = len(site.requests)
         assert page.locator("fieldset:visible").count() == 0
         page.get_by_label("I agree").check()
         assert page.locator("form").get_by_role("heading", level=2).all_inner_texts() == ["How was it?", "You"]
@@ -281,7 +281,7 @@ def test_the_preview_is_the_real_form_and_sends_and_keeps_nothing(site: Site, br
         page.wait_for_selector("a[download]")  # the receipt
         expect(page.get_by_text("That was a help.")).to_be_visible()
         expect(page.get_by_label("Completion code")).to_have_value("C1A2B3")
-        assert len(site.received) == before
+        assert len(site.requests) == before
         assert page.evaluate("Object.keys(localStorage).length") > 0  # what stands in its place
         page.reload()
         page.wait_for_selector("#form fieldset", state="attached")  # and nobody remembers
@@ -293,7 +293,7 @@ def test_the_preview_is_the_real_form_and_sends_and_keeps_nothing(site: Site, br
 
 def test_everything_works_without_scripts(site: Site, browser: Browser) -> None:
     with visit(browser, java_script_enabled=False, **PHONE) as device:
-        page = enter(device, site)
+        page = sign_in_by_keyboard(device, site)
         press(page, "Start from the sample survey")
         page.get_by_role("button", name="Move question 6 up").click()
         page.get_by_role("link", name="What helped you most?").click()
@@ -337,7 +337,7 @@ ON_ITS_WAY = ["/preview", "/try?people=50", "/publish?respondents=60", "/delete"
 
 @pytest.mark.parametrize("part", ["surveys", "draft", "way"])
 def test_every_page_can_be_used_by_everybody(site: Site, browser: Browser, part: str) -> None:
-    user = named(site.store, "ada")
+    user = find_user(site.store, "ada")
     site.add(CAMPUS)
     good = site.store.save_draft(user.key, CAMPUS.read_bytes())
     bad = site.store.save_draft(user.key, CAMPUS.read_bytes().replace(b"max: 60", b"max: -60"))
@@ -350,7 +350,7 @@ def test_every_page_can_be_used_by_everybody(site: Site, browser: Browser, part:
         "way": [f"/console/drafts/{good}{page}" for page in ON_ITS_WAY] + [f"/console/drafts/{bad}?edit=4"],
     }
     with visit(browser) as device:
-        page = enter(device, site)
+        page = sign_in_by_keyboard(device, site)
         for path in paths[part]:
             page.goto(site.origin + path)
             if path.endswith("/preview"):
@@ -358,7 +358,7 @@ def test_every_page_can_be_used_by_everybody(site: Site, browser: Browser, part:
                 page.wait_for_selector("#form fieldset")
             page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
             for look, rules in CORNERS.items():
-                wear(page, look)
+                apply_look(page, look)
                 known = (
                     rules == COLOURS and page.locator(".editing").count()
                 )  # beside it, they were seen in this scheme
@@ -372,7 +372,7 @@ def test_counts_move_in_their_steps_without_a_reload(site: Site, browser: Browse
     (people,) = simulate_submissions(published, 45)
     with visit(browser, **PHONE) as device:
         device.page.clock.install()
-        enter(device, site)
+        sign_in_by_keyboard(device, site)
         page = device.open(f"{site.origin}/console/campus")
         count = page.locator("[data-count]")
         assert count.inner_text() == "fewer than 40"
@@ -383,10 +383,10 @@ def test_counts_move_in_their_steps_without_a_reload(site: Site, browser: Browse
 
 
 def test_a_lost_server_loses_nothing_that_was_typed(site: Site, browser: Browser) -> None:
-    user = named(site.store, "ada")
+    user = find_user(site.store, "ada")
     key = site.store.save_draft(user.key, EXAM)
     with visit(browser, **DESKTOP) as device:
-        enter(device, site)
+        sign_in_by_keyboard(device, site)
         page = device.open(f"{site.origin}/console/drafts/{key}?edit=0")
         page.fill("#q0-text", "A long text")
         site.intercept = lambda request: (503, "text/html", b"away") if request.method == "POST" else None

@@ -15,9 +15,9 @@ from survey_app.assure.simulation import demo_survey
 from survey_app.authoring.diagnostics import check
 from survey_app.channels import posterior
 from survey_app.store import State, Store
-from tests.console import EVIL, EXAM, change, draft, kept, key_of, post, publish, said, stamp
+from tests.console import EVIL, EXAM, change, draft, key_of, post, publish, read_draft, read_log, stamp
 from tests.fixtures import phrase
-from tests.sign_in import csrf, named
+from tests.sign_in import csrf, find_user
 
 PAGES = ("console", "survey", "editor", "launch")
 
@@ -28,7 +28,7 @@ PAGES = ("console", "survey", "editor", "launch")
 @pytest.mark.parametrize(
     "path", ["/console", "/console/exam", "/console/exam/delete", "/console/exam/qr.svg", "/console/drafts/1", "/console/drafts/1/try", "/console/drafts/1/file.yaml", "/console/drafts/1/s/exam"]
 )  # fmt: skip
-def test_whoever_is_not_signed_in_is_asked_to(app: Flask, path: str) -> None:
+def test_a_visitor_who_is_not_signed_in_is_asked_to(app: Flask, path: str) -> None:
     answer = app.test_client().get(path)
     assert answer.status_code == 302
     assert answer.headers["Location"].startswith("/login?next=%2Fconsole")
@@ -47,7 +47,7 @@ def test_the_first_visit_is_a_tour_with_three_ways_to_begin(ada: FlaskClient) ->
     assert page.count("<li><h2>") == 4
     for way in ("sample", "empty", "upload"):
         assert f'value="{way}"' in page
-    assert b"title: Campus life" in kept(ada, key_of(post(ada, "/console", start="sample")))
+    assert b"title: Campus life" in read_draft(ada, key_of(post(ada, "/console", start="sample")))
     assert "Drafts" in ada.get("/console").text
     assert ada.get("/console?tour=1").text.count("<li><h2>") == 4
 
@@ -86,7 +86,7 @@ def test_a_survey_of_all_types_from_nothing_to_its_end(app: Flask, store: Store,
     change(ada, key, "save:1", 1, id="why", text="Why?", type="choice", show_if="cheated", show_if_is="yes")
     change(ada, key, "save:1", 1, options="time\nfear")
     change(ada, key, "move:1", 1, to="6")
-    source = kept(ada, key)
+    source = read_draft(ada, key)
     assert source.startswith(b"slug: exam\ntitle: Exam honesty\n")
 
     page = ada.get(f"/console/drafts/{key}").text
@@ -140,14 +140,14 @@ def test_a_survey_of_all_types_from_nothing_to_its_end(app: Flask, store: Store,
     bits = ada.get("/results/exam/reports.csv")
     assert bits.data.count(b"\n") == 66
 
-    assert said(ada) == [
+    assert read_log(ada) == [
         "exported raw data as csv",
         "closed",
         "opened",
         f"added {published.survey.digest[:12]}",
     ]
     again = key_of(post(ada, "/console/exam/edit"))
-    assert kept(ada, again) == source
+    assert read_draft(ada, again) == source
     wrong = post(ada, "/console/exam/delete", typed="exams")
     assert wrong.status_code == 400
     assert store.newest_version("exam") is not None
@@ -165,8 +165,8 @@ def test_a_new_version_takes_the_place_of_the_old_one(store: Store, ada: FlaskCl
     assert same.status_code == 409
     assert "There is no new version in it" in same.text
     change(ada, key, "save:0", 0, text="Did you copy it?")
-    assert b"# kept\n" in kept(ada, key)
-    assert b"# kept too\n" in kept(ada, key)
+    assert b"# kept\n" in read_draft(ada, key)
+    assert b"# kept too\n" in read_draft(ada, key)
     assert "new version of" in ada.get(f"/console/drafts/{key}/publish").text
     publish(ada, key, state="later")
     assert "A newer version waits" in ada.get("/console/exam").text
@@ -220,7 +220,7 @@ def test_nothing_of_another_account_is_seen_or_changed(
 ) -> None:
     assert draft(ada, EXAM) == 1
     publish(ada, draft(ada, EXAM))
-    mine, hers = (named(store, name).key for name in ("ada", "eve"))
+    mine, hers = (find_user(store, name).key for name in ("ada", "eve"))
     before = (store.newest_version("exam"), store.drafts(mine), store.events(mine))
     assert len(routes(app, "GET")) >= 12
     assert len(routes(app, "POST")) >= 9
@@ -246,14 +246,14 @@ def test_a_slug_of_another_account_is_not_taken_over(store: Store, ada: FlaskCli
     assert "belongs to somebody else" in answer.text
     newest = store.newest_version("exam")
     assert newest is not None
-    assert newest.owner == named(store, "ada").key
+    assert newest.owner == find_user(store, "ada").key
     assert eve.get(f"/console/drafts/{key}").status_code == 200
 
 
 def test_without_the_csrf_token_nothing_is_changed(app: Flask, store: Store, ada: FlaskClient) -> None:
     draft(ada, EXAM)
     publish(ada, draft(ada, EXAM))
-    mine = named(store, "ada").key
+    mine = find_user(store, "ada").key
     before = (store.newest_version("exam"), store.drafts(mine), store.events(mine))
     for path in ("/console", *routes(app, "POST")):
         for fields in ({}, {"csrf_token": "x"}):
@@ -386,12 +386,12 @@ def test_pages_say_what_people_call_things_and_explain_what_only_we_do(ada: Flas
 
 def test_a_new_survey_begins_with_its_title_its_language_and_good_protection(ada: FlaskClient) -> None:
     key = key_of(post(ada, "/console", start="empty", title="Ärger bei der Arbeit", language="de"))
-    source = kept(ada, key)
+    source = read_draft(ada, key)
     assert re.match(rb"slug: arger-bei-der-arbeit-[0-9a-f]{6}\ntitle: ", source)
     assert b"language: de\n" in source
-    begun = kept(ada, key_of(post(ada, "/console", start="empty")))
+    begun = read_draft(ada, key_of(post(ada, "/console", start="empty")))
     assert b'title: ""' in begun, "nothing that nobody wrote"
     change(ada, key, "add:yes_no")
     change(ada, key, "save:0", 0, text="Ja?")
-    built = check(kept(ada, key)).built
+    built = check(read_draft(ada, key)).built
     assert built is not None and posterior.is_deniable(built.survey), "who changes nothing protects people well"

@@ -12,9 +12,9 @@ from survey_app.authoring.drafts import edits
 from survey_app.authoring.yaml_source import LARGEST_FILE
 from survey_app.store import Store, StoreError
 from tests.browser import CAMPUS
-from tests.console import EVIL, EXAM, change, draft, kept, post, publish, stamp, upload
+from tests.console import EVIL, EXAM, change, draft, post, publish, read_draft, stamp, upload
 from tests.rsgi_client import ask, scope
-from tests.sign_in import cookie_of, named, signed_in
+from tests.sign_in import cookie_of, find_user, signed_in
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ from tests.sign_in import cookie_of, named, signed_in
 )
 def test_a_file_comes_back_as_it_went_in_and_every_page_shows_it(ada: FlaskClient, source: bytes) -> None:
     key = draft(ada, source)
-    assert kept(ada, key) == source
+    assert read_draft(ada, key) == source
     for path in (
         "",
         "?edit=0",
@@ -59,7 +59,7 @@ def test_a_file_comes_back_as_it_went_in_and_every_page_shows_it(ada: FlaskClien
         source=text.replace("\r\n", "\n").replace("\n", "\r\n"),
         stamp=stamp(ada, key),
     )
-    assert kept(ada, key) == source
+    assert read_draft(ada, key) == source
 
 
 @pytest.mark.parametrize(
@@ -75,19 +75,19 @@ def test_a_file_that_cannot_be_a_draft_is_refused_with_a_reason(
 ) -> None:
     assert upload(ada, source).headers["Location"] == "/console"
     assert says in ada.get("/console").text
-    assert store.drafts(named(store, "ada").key) == []
+    assert store.drafts(find_user(store, "ada").key) == []
 
 
 def test_a_megabyte_is_kept_and_more_is_shown_again_but_not_kept(ada: FlaskClient) -> None:
     key = draft(ada, EXAM)
     whole = EXAM.decode() + "#" * (LARGEST_FILE - len(EXAM))
     assert post(ada, f"/console/drafts/{key}/yaml", source=whole, stamp=stamp(ada, key)).status_code == 302
-    assert kept(ada, key) == whole.encode()
+    assert read_draft(ada, key) == whole.encode()
     answer = post(ada, f"/console/drafts/{key}/yaml", source=whole + "#", stamp=stamp(ada, key))
     assert answer.status_code == 409
     assert "was not saved" in answer.text
     assert whole + "#" in answer.text
-    assert kept(ada, key) == whole.encode()
+    assert read_draft(ada, key) == whole.encode()
 
 
 def test_the_server_takes_a_whole_file_for_the_console_only(app: Flask) -> None:
@@ -125,7 +125,7 @@ def test_a_broken_file_is_kept_and_its_line_is_named(ada: FlaskClient) -> None:
     key = draft(ada, EXAM)
     broken = "title: [oops\n" + EXAM.decode()
     post(ada, f"/console/drafts/{key}/yaml", source=broken, stamp=stamp(ada, key))
-    assert kept(ada, key) == broken.encode()
+    assert read_draft(ada, key) == broken.encode()
     assert ada.get(f"/console/drafts/{key}").headers["Location"].endswith("/yaml")
     page = ada.get(f"/console/drafts/{key}/yaml").text
     assert re.search(r"Line \d+</a>: <span class=\"reason\">not YAML", page)
@@ -136,12 +136,12 @@ def test_two_windows_do_not_overwrite_each_other(ada: FlaskClient) -> None:
     key = draft(ada, CAMPUS.read_bytes())
     old = stamp(ada, key)
     change(ada, key, "up:1")
-    before = kept(ada, key)
+    before = read_draft(ada, key)
     post(ada, f"/console/drafts/{key}", stamp=old, do="delete:0")
-    assert kept(ada, key) == before
+    assert read_draft(ada, key) == before
     assert "changed in another window" in ada.get(f"/console/drafts/{key}").text
     post(ada, f"/console/drafts/{key}", stamp=old, do="save:0", question="0", was="cheated", text="Did you really?")
-    moved = edits.read_content(kept(ada, key)).questions[1]
+    moved = edits.read_content(read_draft(ada, key)).questions[1]
     assert isinstance(moved, dict)
     assert moved["text"] == "Did you really?"
     lost = post(ada, f"/console/drafts/{key}", stamp=old, do="save:0", question="0", was="gone", text="My long text")
@@ -150,11 +150,11 @@ def test_two_windows_do_not_overwrite_each_other(ada: FlaskClient) -> None:
     text = post(ada, f"/console/drafts/{key}/yaml", stamp=old, source="title: mine\n")
     assert text.status_code == 409
     assert "title: mine" in text.text
-    assert b"title: mine" not in kept(ada, key)
+    assert b"title: mine" not in read_draft(ada, key)
     fresh = re.search(r'name="stamp" value="(\w+)"', text.text)
     assert fresh is not None
     post(ada, f"/console/drafts/{key}/yaml", stamp=fresh[1], source="title: mine\n")
-    assert kept(ada, key) == b"title: mine\n"
+    assert read_draft(ada, key) == b"title: mine\n"
 
 
 def test_what_another_window_changed_is_not_overwritten_without_a_question(ada: FlaskClient) -> None:
@@ -163,13 +163,13 @@ def test_what_another_window_changed_is_not_overwritten_without_a_question(ada: 
     own = {path: re.findall(r'name="own" value="(\w+)"', page)[0] for path, page in pages.items()}
     change(ada, key, "save:0", 0, text="Theirs?")
     post(ada, f"/console/drafts/{key}/settings", title="Theirs")
-    before = kept(ada, key)
+    before = read_draft(ada, key)
     question = {"question": "0", "was": "cheated", "do": "save:0", "text": "Mine?", "stamp": "old"}
     answers = {
         "?edit=0": post(ada, f"/console/drafts/{key}", own=own["?edit=0"], **question),
         "/settings": post(ada, f"/console/drafts/{key}/settings", own=own["/settings"], title="Mine"),
     }
-    assert kept(ada, key) == before
+    assert read_draft(ada, key) == before
     fresh = {}
     for path, answer in answers.items():
         assert answer.status_code == 409
@@ -178,8 +178,8 @@ def test_what_another_window_changed_is_not_overwritten_without_a_question(ada: 
         fresh[path] = re.findall(r'name="own" value="(\w+)"', answer.text)[0]
     assert post(ada, f"/console/drafts/{key}", own=fresh["?edit=0"], **question).status_code == 302
     assert post(ada, f"/console/drafts/{key}/settings", own=fresh["/settings"], title="Mine").status_code == 302
-    assert b"title: Mine\n" in kept(ada, key)
-    assert b"text: Mine?," in kept(ada, key)
+    assert b"title: Mine\n" in read_draft(ada, key)
+    assert b"text: Mine?," in read_draft(ada, key)
     post(ada, f"/console/drafts/{key}/yaml", source="broken: [", stamp=stamp(ada, key))
     lost = post(ada, f"/console/drafts/{key}", **question)
     assert lost.status_code == 409
@@ -207,9 +207,9 @@ def test_every_button_of_the_page_saves_the_open_question_first(ada: FlaskClient
     assert {form for form, _ in buttons} == {"open"}, "no button leaves behind what is typed"
     done = post(ada, f"/console/drafts/{key}", **open_form(page) | {"do": do, "text": "Honestly?"})
     assert done.status_code == 302
-    assert b"text: Honestly?" in kept(ada, key)
+    assert b"text: Honestly?" in read_draft(ada, key)
     others = {"add:choice": 3, "copy:1": 3, "delete:1": 1}.get(do, 2)
-    assert len(edits.read_content(kept(ada, key)).questions) == others
+    assert len(edits.read_content(read_draft(ada, key)).questions) == others
     assert ("edit=1" in done.headers["Location"]) == (do == "open:1")
     assert ("remove=1" in done.headers["Location"]) == (do == "remove:1")
 
@@ -218,10 +218,10 @@ def test_with_another_window_in_between_the_open_question_is_saved_and_no_other_
     key = draft(ada, CAMPUS.read_bytes())
     page = ada.get(f"/console/drafts/{key}?edit=0").text
     change(ada, key, "up:3")
-    order = [one["id"] for one in edits.read_content(kept(ada, key)).questions if isinstance(one, dict)]
+    order = [one["id"] for one in edits.read_content(read_draft(ada, key)).questions if isinstance(one, dict)]
     post(ada, f"/console/drafts/{key}", **open_form(page) | {"do": "delete:2", "text": "Honestly?"})
-    assert order == [one["id"] for one in edits.read_content(kept(ada, key)).questions if isinstance(one, dict)]
-    assert b"Honestly?" in kept(ada, key)
+    assert order == [one["id"] for one in edits.read_content(read_draft(ada, key)).questions if isinstance(one, dict)]
+    assert b"Honestly?" in read_draft(ada, key)
     assert "nothing else was done" in ada.get(f"/console/drafts/{key}").text
 
 
@@ -256,10 +256,10 @@ def test_a_condition_is_ticked_from_the_answers_of_an_earlier_question(ada: Flas
     assert "needs at least one of the answers of that question" in page
     assert re.findall(r'type="checkbox" name="show_if_is" value="(\w+)"', page) == ["yes", "no"]
     post(ada, path, **open_form(page) | {"do": "save:1", "show_if": "cheated", "show_if_is": ["", "yes"]})
-    assert b"show_if: {question: cheated, is: [yes]}" in kept(ada, key)
+    assert b"show_if: {question: cheated, is: [yes]}" in read_draft(ada, key)
     page = ada.get(f"/console/drafts/{key}?edit=1").text
     assert 'name="show_if_is" value="yes" checked' in page
-    typed = kept(ada, key).replace(b"is: [yes]", b"is: [Yes]").decode()
+    typed = read_draft(ada, key).replace(b"is: [yes]", b"is: [Yes]").decode()
     post(ada, f"/console/drafts/{key}/yaml", source=typed, stamp=stamp(ada, key))
     page = unescape(ada.get(f"/console/drafts/{key}?edit=1").text)
     assert "'Yes' is no answer of cheated; its answers are no, yes" in page
@@ -275,7 +275,7 @@ def test_a_language_is_chosen_from_a_list_that_begins_with_ours(ada: FlaskClient
     post(ada, f"/console/drafts/{key}/settings", language="", language_tag="English")
     assert "is no language tag; a tag is short" in ada.get(f"/console/drafts/{key}/settings").text
     post(ada, f"/console/drafts/{key}/settings", language="English", language_tag="pt-BR")
-    assert b"language: pt-BR" in kept(ada, key)
+    assert b"language: pt-BR" in read_draft(ada, key)
 
 
 def test_checking_saves_nothing(ada: FlaskClient) -> None:
@@ -289,7 +289,7 @@ def test_checking_saves_nothing(ada: FlaskClient) -> None:
         or "error" in post(ada, path, epsilon="2").text
     )
     assert "not YAML" in post(ada, path, source="x: [").text
-    assert kept(ada, key) == CAMPUS.read_bytes()
+    assert read_draft(ada, key) == CAMPUS.read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -298,7 +298,7 @@ def test_checking_saves_nothing(ada: FlaskClient) -> None:
 def test_a_button_that_is_none_changes_nothing(ada: FlaskClient, do: str) -> None:
     key = draft(ada, EXAM)
     assert change(ada, key, do).status_code in (400, 409)
-    assert kept(ada, key) == EXAM
+    assert read_draft(ada, key) == EXAM
 
 
 # large surveys
@@ -327,7 +327,7 @@ def test_a_hundred_questions_and_a_thousand_options_stay_handy(ada: FlaskClient)
         assert answer.status_code == 200
         assert len(answer.data) < most, path
     change(ada, key, "move:99", 99, to="1", options="\n".join(f"Option {i}" for i in range(1000)) + "\nOne more")
-    first = edits.read_content(kept(ada, key)).questions[0]
+    first = edits.read_content(read_draft(ada, key)).questions[0]
     assert isinstance(first, dict)
     assert len(first["options"]) == 1001
     page = ada.get(f"/console/drafts/{key}").text
@@ -340,7 +340,7 @@ def test_a_hundred_questions_and_a_thousand_options_stay_handy(ada: FlaskClient)
 def test_a_draft_that_is_gone_says_so(store: Store, ada: FlaskClient) -> None:
     key = draft(ada, EXAM)
     with pytest.raises(StoreError):
-        store.save_draft(named(store, "eve").key, b"mine now", key)
+        store.save_draft(find_user(store, "eve").key, b"mine now", key)
     assert post(ada, f"/console/drafts/{key}/delete").headers["Location"] == "/console"
     answer = ada.get(f"/console/drafts/{key}")
     assert answer.status_code == 404

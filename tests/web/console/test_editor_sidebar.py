@@ -12,7 +12,7 @@ from survey_app.plan.survey_plan import plan_survey
 from survey_app.plan.target import Settings
 from survey_app.web.console.draft_page import MOST_REMEMBERED
 from survey_app.web.filters import advice_markup, breakable_id
-from tests.console import EXAM, draft, kept, key_of, post, publish, stamp
+from tests.console import EXAM, draft, key_of, post, publish, read_draft, stamp
 
 SEVERAL = b"""\
 # about work
@@ -46,7 +46,7 @@ def test_the_numbers_beside_the_editor_are_those_of_the_plan(ada: FlaskClient) -
     for one in plan.advice:
         assert one in page
     assert plan.choice and plan.choice.why in page
-    assert "q0 + q1 : costs nothing, 0.84 of the respondents that they need apart: a gift." in page
+    assert "q0 + q1 : free: takes 0.84 of the respondents that they need apart." in page
     assert "at most 29 in 100" in page  # 1/(1 + 19 e^-2) = 0.28, rounded up
     alone = draft(ada, EXAM)
     assert "at most 14 in 100" in words(ada.get(f"/console/drafts/{alone}").text)  # docs/methods.md §13
@@ -107,11 +107,11 @@ def test_a_choice_changes_one_line_of_the_file_and_leads_back(ada: FlaskClient) 
     key = draft(ada, SEVERAL)
     path = f"/console/drafts/{key}"
     post(ada, f"{path}/ask", ask="all")
-    assert kept(ada, key) == SEVERAL, "which it is already"
+    assert read_draft(ada, key) == SEVERAL, "which it is already"
     for ask in ("auto", "one", "all"):
         answer = post(ada, f"{path}/ask", ask=ask, back=f"{path}/settings")
         assert answer.headers["Location"] == f"{path}/settings"
-        assert kept(ada, key) == SEVERAL.replace(b"total\n", b"total\nask: %b\n" % ask.encode())
+        assert read_draft(ada, key) == SEVERAL.replace(b"total\n", b"total\nask: %b\n" % ask.encode())
         assert ways(ada.get(path).text)[ask] == " checked"
     assert post(ada, f"{path}/ask", ask="auto", back=f"{path}?edit=3").headers["Location"] == f"{path}?edit=3"
     for back in ("//evil.example", "https://evil.example/", "/logout", f"/console/drafts/{key + 1}", f"{path}/delete"):
@@ -126,7 +126,7 @@ def test_an_ask_of_old_is_told_the_three_words_and_can_be_mended(ada: FlaskClien
     assert "ask is a word: auto" in unescape(page.partition('id="s-ask-error"')[2])
     assert ways(page) == {"all": "", "one": "", "auto": ""}
     post(ada, f"/console/drafts/{key}/ask", ask="auto")
-    assert b"ask: auto  # once\n" in kept(ada, key)
+    assert b"ask: auto  # once\n" in read_draft(ada, key)
 
 
 def test_a_way_that_is_not_possible_is_no_choice_and_says_why(ada: FlaskClient) -> None:
@@ -138,7 +138,7 @@ def test_a_way_that_is_not_possible_is_no_choice_and_says_why(ada: FlaskClient) 
 
 def test_a_draft_from_nothing_asks_the_best_blocks(ada: FlaskClient) -> None:
     key = key_of(post(ada, "/console", start="empty"))
-    assert b"\nask: auto\n" in kept(ada, key)
+    assert b"\nask: auto\n" in read_draft(ada, key)
     page = ada.get(f"/console/drafts/{key}").text
     assert ways(page) == {"all": "", "one": "", "auto": " checked"}
     assert "as soon as the draft is a survey" in page

@@ -6,8 +6,8 @@ from pathlib import Path
 from flask.testing import FlaskClient
 
 from survey_app.authoring.diagnostics import check
-from survey_app.kinds.assumptions import OPTION_SHARE, SKIP_SHARE, YES_SHARE
-from tests.console import EXAM, change, draft, kept, post, publish
+from survey_app.kinds.planning_assumptions import OPTION_SHARE, SKIP_SHARE, YES_SHARE
+from tests.console import EXAM, change, draft, post, publish, read_draft
 
 EXAMPLE = (Path(__file__).parents[3] / "examples" / "wellbeing.yaml").read_bytes()
 
@@ -30,13 +30,13 @@ def test_a_survey_with_a_battery_sections_and_an_end_is_written_in_forms(ada: Fl
     change(ada, key, "head:2", 2)
     change(ada, key, "done:2", 2, section="The rest", text="Nearly done.")
     change(ada, key, "add:number")
-    assert len(check(kept(ada, key)).content.questions) == 5  # type: ignore[union-attr]
+    assert len(check(read_draft(ada, key)).content.questions) == 5  # type: ignore[union-attr]
     change(ada, key, "save:4", 4, text="How much?")
-    bounds = check(kept(ada, key)).faults[0]
+    bounds = check(read_draft(ada, key)).faults[0]
     assert (bounds.key, bounds.reason) == ("min", "is empty; write the least and the most that can be answered")
     change(ada, key, "delete:4")
     post(ada, f"{path}/settings", epsilon="4", thanks="Thank you.", completion="X-1")
-    built = check(kept(ada, key)).built
+    built = check(read_draft(ada, key)).built
     assert built is not None
     survey = built.survey
     assert [(one.first, one.title, one.text, one.grid) for one in survey.sections] == [
@@ -44,7 +44,7 @@ def test_a_survey_with_a_battery_sections_and_an_end_is_written_in_forms(ada: Fl
     ]  # fmt: skip
     assert (survey.thanks, survey.completion, survey.questions[-1].shuffle) == ("Thank you.", "X-1", True)
     page = ada.get(path).text
-    assert "Battery of 2 statements · ε" in page and "The rest" in page and b"# kept too" in kept(ada, key)
+    assert "Battery of 2 statements · ε" in page and "The rest" in page and b"# kept too" in read_draft(ada, key)
 
 
 def test_every_page_shows_a_file_with_everything_and_a_form_that_changes_nothing_leaves_it(ada: FlaskClient) -> None:
@@ -54,12 +54,12 @@ def test_every_page_shows_a_file_with_everything_and_a_form_that_changes_nothing
         assert answer.status_code == 200 and "no known type" not in answer.text
     for path in ("/settings", "/yaml", "/languages?language=de", "/try?people=5", "/publish"):
         assert ada.get(f"/console/drafts/{key}{path}").status_code == 200, path
-    told = "Asked only if <code>bullied</code> is yes: whoever is not asked counts as “no answer”."
+    told = "Asked only if <code>bullied</code> is yes: people who are not asked count as “no answer”."
     assert ada.get(f"/console/drafts/{key}/try?people=50").text.count(told) == 1
     assert "only if: I was tired when I woke up. (tired)" in ada.get(f"/console/drafts/{key}?edit=5").text
     for do in ("up:3", "down:2"):
         change(ada, key, do)
-    assert kept(ada, key) == EXAMPLE
+    assert read_draft(ada, key) == EXAMPLE
 
 
 def test_what_a_new_battery_lacks_is_told_in_words_of_its_form(ada: FlaskClient) -> None:

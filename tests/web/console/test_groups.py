@@ -9,9 +9,9 @@ from survey_app.authoring import build
 from survey_app.plan.survey_plan import plan_survey
 from survey_app.plan.target import Settings
 from survey_app.store import Member, State, Store
-from tests.browser import CORNERS, DESKTOP, PHONE, Site, overflows, violations, visit, wear
-from tests.console import EVIL, complaints, draft, enter, kept, key_of, post, press, publish
-from tests.sign_in import named
+from tests.browser import CORNERS, DESKTOP, PHONE, Site, apply_look, overflows, violations, visit
+from tests.console import EVIL, complaints, draft, key_of, post, press, publish, read_draft, sign_in_by_keyboard
+from tests.sign_in import find_user
 from tests.tree import parse
 from tests.web.results.results_fixtures import fill
 
@@ -42,9 +42,9 @@ def settings(browser: FlaskClient, key: int, **fields: str) -> None:
 def test_groups_are_written_in_the_settings_and_nothing_else_moves(ada: FlaskClient) -> None:
     key = draft(ada, STUDY)
     settings(ada, key)
-    assert kept(ada, key) == STUDY
+    assert read_draft(ada, key) == STUDY
     settings(ada, key, group_0_size="12,500", group_2_label="The West", group_2_size="300")
-    assert kept(ada, key) == STUDY.replace(b"12000", b"12500").replace(
+    assert read_draft(ada, key) == STUDY.replace(b"12000", b"12500").replace(
         b"size: 8000}\n", b"size: 8000}\n  the-west: {label: The West, size: 300}\n"
     )
     settings(ada, key, group_0_label="", group_0_name="", group_0_size="", group_2_size="")
@@ -52,7 +52,7 @@ def test_groups_are_written_in_the_settings_and_nothing_else_moves(ada: FlaskCli
     assert "south has a size and the-west has none" in page.text
     assert page.one("section", id="faults") if page.all("section", id="faults") else page.one("h2", id="faults")
     settings(ada, key, group_0_name="", group_0_label="", group_1_name="", group_1_label="")
-    assert b"groups" not in kept(ada, key)
+    assert b"groups" not in read_draft(ada, key)
 
 
 def test_the_plan_beside_a_study_is_that_of_the_command(ada: FlaskClient) -> None:
@@ -224,9 +224,9 @@ def test_labels_stay_text(ada: FlaskClient, store: Store) -> None:
 
 
 def test_a_study_is_written_published_and_read_in_a_browser(site: Site, browser: Browser) -> None:
-    key = site.store.save_draft(named(site.store, "ada").key, STUDY.replace(STUDY[STUDY.index(b"groups"):STUDY.index(b"questions")], b""))  # fmt: skip
+    key = site.store.save_draft(find_user(site.store, "ada").key, STUDY.replace(STUDY[STUDY.index(b"groups"):STUDY.index(b"questions")], b""))  # fmt: skip
     with visit(browser, **DESKTOP) as device:
-        enter(device, site)
+        sign_in_by_keyboard(device, site)
         page = device.open(f"{site.origin}/console/drafts/{key}/settings")
         page.get_by_label("Group 1: what respondents read").fill("North")
         page.get_by_label("Group 1: people in it").fill("12000")
@@ -258,12 +258,12 @@ def test_a_study_is_written_published_and_read_in_a_browser(site: Site, browser:
 
 def test_the_pages_of_a_study_are_for_everybody(site: Site, browser: Browser) -> None:
     """No violation, and nothing wider than the screen; contrast and layout also in the dark."""
-    store, user = site.store, named(site.store, "ada")
+    store, user = site.store, find_user(site.store, "ada")
     key = store.save_draft(user.key, STUDY)
     for group in store.add_surveys([Member(*one) for one in build(STUDY).members], owner=user.key, source=STUDY):
         fill(store, group, 200)
     with visit(browser, **PHONE) as device:
-        enter(device, site)
+        sign_in_by_keyboard(device, site)
         for path in (
             f"/console/drafts/{key}/settings",
             f"/console/drafts/{key}/publish",
@@ -272,6 +272,6 @@ def test_the_pages_of_a_study_are_for_everybody(site: Site, browser: Browser) ->
         ):
             page = device.open(f"{site.origin}{path}")
             for look, rules in CORNERS.items():
-                wear(page, look)
+                apply_look(page, look)
                 assert violations(page, *rules) == []
                 assert overflows(page) == []

@@ -16,11 +16,11 @@ from candor_client.address import Address
 from survey_app.accounts import hash_secret
 from survey_app.authoring.terms import Terms
 from survey_app.store import Member, State
-from tests.browser import BY_LOOK, DESKTOP, Site, overflows, violations, visit, wear
-from tests.console import EXAM, complaints, draft, enter, post, publish, said
+from tests.browser import BY_LOOK, DESKTOP, Site, apply_look, overflows, violations, visit
+from tests.console import EXAM, complaints, draft, post, publish, read_log, sign_in_by_keyboard
 from tests.definitions import simple
 from tests.fixtures import Installation
-from tests.ticket_surveys import invited_to
+from tests.ticket_surveys import invitation_survey
 
 CODES = [f"code-{i:02}-with-enough-characters" for i in range(45)]
 
@@ -68,7 +68,7 @@ def test_invitations_are_a_file_of_links_once_and_hashes_are_kept(installation: 
     assert all(code is not None for code in codes)
     hashes = sorted(hash_secret(code or "").hex() for code in codes)
     assert invited(ada) == {"invited": 3, "taken": 0, "not_taken": hashes}
-    assert said(ada)[0] == "made 3 invitations"
+    assert read_log(ada)[0] == "made 3 invitations"
     on_disk = b"".join(path.read_bytes() for path in installation.store.path.parent.iterdir() if path.is_file())
     assert not any((code or "").encode() in on_disk for code in codes)
 
@@ -129,7 +129,7 @@ def test_nobody_is_invited_when_answering_has_begun(installation: Installation, 
 def test_what_waited_for_longer_than_its_first_phase_is_not_opened(
     installation: Installation, ada: FlaskClient
 ) -> None:
-    ready = Member(invited_to(from_="2026-01-01T00:00Z"), Terms())
+    ready = Member(invitation_survey(from_="2026-01-01T00:00Z"), Terms())
     installation.store.add_surveys([ready], owner=installation.owner.key, state=State.READY)
     refused = post(ada, "/console/exam/open")
     assert refused.status_code == 409
@@ -178,7 +178,7 @@ def test_names_and_links_meet_in_the_browser_alone(site: Site, browser: Browser,
     installation.invite()
     sent: list[str] = []
     with visit(browser, **DESKTOP) as device:
-        page = enter(device, site)
+        page = sign_in_by_keyboard(device, site)
         page.on("request", lambda request: sent.append(f"{request.url} {request.post_data or ''}"))
         page.goto(f"{site.origin}/console/exam/invitations")
         page.fill("#names", 'Kim\nO\'Neil, "Bo"\n\n@zoë\nKim')
@@ -212,10 +212,10 @@ def test_names_and_links_meet_in_the_browser_alone(site: Site, browser: Browser,
 def test_the_page_of_invitations_is_for_everybody(site: Site, browser: Browser) -> None:
     site.installation.invite(*CODES)
     with visit(browser, **DESKTOP) as device:
-        page = enter(device, site)
+        page = sign_in_by_keyboard(device, site)
         for path in ("/console/exam/invitations", "/console/exam"):
             page.goto(f"{site.origin}{path}")
             for look, rules in (("phone-light", ()), ("desktop-dark", BY_LOOK)):
-                wear(page, look)
+                apply_look(page, look)
                 assert violations(page, *rules) == []
                 assert overflows(page) == []

@@ -21,11 +21,11 @@ from candor_client.ledger import Ledger
 from survey_app.assure.simulation import devices
 from survey_app.cli import main
 from survey_app.languages import Words
-from survey_app.plan.assumed_people import draw_people
+from survey_app.plan.simulated_people import draw_people
 from survey_app.store import PublishedSurvey, Submission
 from tests.browser import DESKTOP, PHONE, Site, visit
-from tests.clock import hurried
-from tests.console import complaints, enter, press
+from tests.clock import make_fast_clock
+from tests.console import complaints, press, sign_in_by_keyboard
 
 POINTS = ("Disagree", "Neither", "Agree")
 PEOPLE = 1018
@@ -140,7 +140,7 @@ def answer(page: Page) -> None:
 
 def others(site: Site, published: PublishedSurvey, link: str, ledger: Path) -> None:
     """The second invitation is used by a program, and many more as if they had been."""
-    receipt = candor_client.respond(link, SAID, ledger=Ledger(ledger), clock=hurried())
+    receipt = candor_client.respond(link, SAID, ledger=Ledger(ledger), clock=make_fast_clock())
     assert receipt.status == "stored"
     rng = np.random.default_rng()
     for rows in devices.reports(published.survey, draw_people(published.survey, TRUTH, PEOPLE, rng), rng):
@@ -195,8 +195,8 @@ def archive(page: Page, site: Site, published: PublishedSurvey, folder: Path) ->
     page.goto(f"{site.origin}/results/exams")
     expect(page.locator("#live-state")).to_contain_text("These figures are final.")
     reports = json.loads(page.request.get(f"{site.origin}/api/surveys/exams/results").text())
-    book = saved(page, "Codebook")
-    assert survey.digest in book and all(question.text in book for question in survey.questions)
+    codebook = saved(page, "Codebook")
+    assert survey.digest in codebook and all(question.text in codebook for question in survey.questions)
     ddi = ElementTree.fromstring(saved(page, "DDI-Codebook 2.5"))  # noqa: S314 — what we have just written
     space = {"ddi": "ddi:codebook:2_5"}
     assert ddi.findtext(".//ddi:caseQnty", namespaces=space) == str(reports["reports"])
@@ -220,7 +220,7 @@ def archive(page: Page, site: Site, published: PublishedSurvey, folder: Path) ->
 
 def test_one_study_from_nothing_to_its_end(site: Site, browser: Browser, tmp_path: Path) -> None:
     with visit(browser, **DESKTOP) as device:
-        page = enter(device, site)
+        page = sign_in_by_keyboard(device, site)
         write(page)
         settle(page)
         translate(page)
@@ -239,7 +239,7 @@ def test_one_study_from_nothing_to_its_end(site: Site, browser: Browser, tmp_pat
             answer(respondent.open(kim))
             assert respondent.complaints == []
         others(site, published, bo, tmp_path / "ledger.json")
-        assert len(site.stored(published)) == PEOPLE + 2
+        assert len(site.stored_reports(published)) == PEOPLE + 2
         expect(page.locator("#invited")).to_have_text("2")
         look_too_early(page, site)
         change_terms(page, site, published)

@@ -9,8 +9,8 @@ from playwright.sync_api import Browser
 
 from survey_app.authoring.diagnostics import check
 from tests.browser import Site, visit
-from tests.console import EVIL, EXAM, draft, enter, kept, post
-from tests.sign_in import named
+from tests.console import EVIL, EXAM, draft, post, read_draft, sign_in_by_keyboard
+from tests.sign_in import find_user
 
 EXAMPLE = (Path(__file__).parents[3] / "examples" / "wellbeing.yaml").read_bytes()
 
@@ -34,7 +34,7 @@ def test_a_language_is_added_and_translated_and_what_is_missing_is_named(ada: Fl
     assert f'href="/console/drafts/{key}/languages?language=de"' in ada.get(f"/console/drafts/{key}").text
     typed = {"title": EVIL, "questions.cheated.text": "Hast du abgeschrieben?"}
     assert post(ada, path, do="save:de", own=own(page), **typed).status_code == 302
-    source = kept(ada, key)
+    source = read_draft(ada, key)
     assert source.startswith(EXAM) and b"# kept too" in source
     built = check(source).built
     assert built and built.survey.translations[0].questions[0].text == "Hast du abgeschrieben?"
@@ -49,7 +49,7 @@ def test_what_another_window_translated_is_not_overwritten(ada: FlaskClient) -> 
     post(ada, path, do="save:de", own=mine, title="Erstes")
     late = post(ada, path, do="save:de", own=mine, title="Zweites")
     assert late.status_code == 409 and 'value="Zweites"' in late.text and "another window" in late.text
-    assert b"title: Erstes\n" in kept(ada, key)
+    assert b"title: Erstes\n" in read_draft(ada, key)
 
 
 def test_a_language_is_taken_out_after_a_question(ada: FlaskClient, eve: FlaskClient) -> None:
@@ -58,14 +58,14 @@ def test_a_language_is_taken_out_after_a_question(ada: FlaskClient, eve: FlaskCl
     assert "Take it out" in ada.get(f"{path}?language=de&remove=de").text
     assert eve.get(path).status_code == post(eve, path, do="remove:de").status_code == 404
     post(ada, path, do="remove:de")
-    assert b"translations" not in kept(ada, key)
+    assert b"translations" not in read_draft(ada, key)
     assert post(ada, path, do="nothing").status_code == 400
 
 
 def test_the_draft_is_checked_while_a_translation_is_typed(ada: FlaskClient) -> None:
     key = draft(ada, EXAMPLE)
     checked = post(ada, f"/console/drafts/{key}/check", spoken="de", title="", thanks="Danke.")
-    assert "not translated yet: title" in checked.text and kept(ada, key) == EXAMPLE
+    assert "not translated yet: title" in checked.text and read_draft(ada, key) == EXAMPLE
 
 
 def test_the_outlook_stays_while_a_language_is_not_finished_and_publishing_waits(ada: FlaskClient) -> None:
@@ -81,10 +81,10 @@ def test_the_outlook_stays_while_a_language_is_not_finished_and_publishing_waits
 
 
 def test_with_scripts_what_is_typed_is_checked_and_kept_when_one_goes_elsewhere(site: Site, browser: Browser) -> None:
-    user = named(site.store, "ada")
+    user = find_user(site.store, "ada")
     key = site.store.save_draft(user.key, EXAMPLE)
     with visit(browser) as device:
-        page = enter(device, site)
+        page = sign_in_by_keyboard(device, site)
         page.goto(f"{site.origin}/console/drafts/{key}/languages?language=de")
         page.get_by_label("Deutsch").first.fill("")
         page.get_by_text("not translated yet: title (line ").wait_for()

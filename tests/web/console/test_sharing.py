@@ -8,9 +8,9 @@ from flask.testing import FlaskClient
 
 from survey_app.authoring.terms import Terms
 from survey_app.store import PublishedSurvey, Role, State
-from tests.console import EXAM, draft, kept, key_of, post, publish, said
+from tests.console import EXAM, draft, key_of, post, publish, read_draft, read_log
 from tests.fixtures import Installation
-from tests.sign_in import named
+from tests.sign_in import find_user
 from tests.tree import parse
 
 PRIVATE = EXAM.replace(b"results: public", b"results: private")
@@ -31,7 +31,7 @@ def newest(installation: Installation) -> PublishedSurvey:
 
 
 def share(installation: Installation, role: Role) -> None:
-    installation.store.share(newest(installation), named(installation.store, "eve"), role)
+    installation.store.share(newest(installation), find_user(installation.store, "eve"), role)
 
 
 def test_an_owner_shares_by_name_changes_the_role_and_withdraws(
@@ -48,13 +48,13 @@ def test_an_owner_shares_by_name_changes_the_role_and_withdraws(
     post(ada, "/console/exam/shares/withdraw", name="eve")
     assert eve.get("/console/exam").status_code == 403
     assert "Shared with you" not in eve.get("/console").text
-    assert said(ada)[:3] == ["no longer shared with eve", "shared with eve as editor", "shared with eve as reader"]
+    assert read_log(ada)[:3] == ["no longer shared with eve", "shared with eve as editor", "shared with eve as reader"]
 
 
 def test_a_name_that_no_account_has_is_told_so_and_shares_nothing(
     installation: Installation, ada: FlaskClient, survey: PublishedSurvey
 ) -> None:
-    installation.store.set_disabled(named(installation.store, "eve"), True)
+    installation.store.set_disabled(find_user(installation.store, "eve"), True)
     for name in ("nobody", "eve", "EVE", "", "<b>x"):
         post(ada, "/console/exam/shares", name=name, role="reader")
         page = ada.get("/console/exam").text
@@ -80,7 +80,7 @@ def test_a_reader_sees_results_and_files_and_no_way_to_change_anything(
     assert eve.get("/results/exam").status_code == 200
     assert "/console/exam" in eve.get("/results/exam").text
     assert eve.get("/results/exam/reports.csv").status_code == 200
-    assert said(eve) == []
+    assert read_log(eve) == []
 
 
 def test_what_others_do_stands_in_the_owners_log_with_their_names(
@@ -95,14 +95,14 @@ def test_what_others_do_stands_in_the_owners_log_with_their_names(
     post(eve, "/console/exam/open")
     post(eve, "/console/exam/close")
     assert newest(installation).state is State.CLOSED
-    assert said(ada)[:5] == [
+    assert read_log(ada)[:5] == [
         "closed, by eve",
         "opened, by eve",
         "paused, by eve",
         "terms: results public, by eve",
         "exported raw data as csv, by eve",
     ]
-    assert "closed, by eve" in ada.get("/console").text and "closed" not in said(eve, "/console")
+    assert "closed, by eve" in ada.get("/console").text and "closed" not in read_log(eve, "/console")
 
 
 def test_an_editors_new_version_belongs_to_the_owner(
@@ -116,7 +116,7 @@ def test_an_editors_new_version_belongs_to_the_owner(
     assert publish(eve, key).headers["Location"] == "/console/exam"
     made = newest(installation)
     assert made.owner == installation.owner.key and made.survey.digest != survey.survey.digest
-    assert said(ada)[0] == f"published {made.survey.digest[:12]}, by eve"
+    assert read_log(ada)[0] == f"published {made.survey.digest[:12]}, by eve"
     assert eve.get("/console/exam").status_code == ada.get("/console/exam").status_code == 200
     assert [len(installation.store.surveys(one.key)) for one in (installation.owner, installation.stranger)] == [1, 0]
 
@@ -156,11 +156,11 @@ def test_an_editor_does_not_delete_by_a_date_either(
     assert publish(eve, draft(eve, dated)).status_code == 302  # the same date, to the minute
 
 
-def test_whoever_a_survey_is_shared_with_may_leave_it_and_take_nobody_along(
+def test_a_member_may_leave_a_shared_survey_and_take_nobody_along(
     installation: Installation, eve: FlaskClient, survey: PublishedSurvey
 ) -> None:
     share(installation, Role.READER)
-    installation.store.share(survey, named(installation.store, "administrator"), Role.READER)
+    installation.store.share(survey, find_user(installation.store, "administrator"), Role.READER)
     assert post(eve, "/console/exam/shares/withdraw", name="administrator").status_code == 403
     assert post(eve, "/console/exam/shares/withdraw", name="eve").headers["Location"] == "/console"
     assert [one.name for one in installation.store.shares("exam")] == ["administrator"]
@@ -170,7 +170,7 @@ def test_shares_go_on_while_the_owner_is_disabled(
     installation: Installation, eve: FlaskClient, survey: PublishedSurvey
 ) -> None:
     share(installation, Role.EDITOR)
-    installation.store.set_disabled(named(installation.store, "ada"), True)
+    installation.store.set_disabled(find_user(installation.store, "ada"), True)
     assert eve.get("/results/exam").status_code == 200
     assert post(eve, "/console/exam/pause").status_code == 302
 
@@ -184,12 +184,12 @@ def test_a_survey_is_duplicated_into_a_draft_under_a_free_address(
     share(installation, Role.READER)
     first = key_of(post(eve, "/console/exam/duplicate"))
     titled = re.sub(rb"(?m)^title: (.*)$", rb"title: \1 (copy)", PRIVATE)
-    assert kept(eve, first) == titled.replace(b"slug: exam", b"slug: exam-2") != PRIVATE
+    assert read_draft(eve, first) == titled.replace(b"slug: exam", b"slug: exam-2") != PRIVATE
     assert "a draft of another survey with the address exam-2." in eve.get(f"/console/drafts/{first}").text
     second = key_of(post(eve, f"/console/drafts/{first}/duplicate"))
-    assert b"slug: exam-2-2\n" in kept(eve, second)
+    assert b"slug: exam-2-2\n" in read_draft(eve, second)
     assert publish(eve, first).headers["Location"] == "/console/exam-2"
-    third = kept(ada, key_of(post(ada, "/console/exam/duplicate")))
+    third = read_draft(ada, key_of(post(ada, "/console/exam/duplicate")))
     assert b"slug: exam-3\n" in third and b" (copy 2)\n" in third
     assert post(ada, f"/console/drafts/{second}/duplicate").status_code == 404
 
@@ -202,7 +202,7 @@ def test_a_duplicate_leaves_out_what_would_not_make_sense_any_more(
         b"opens: 2020-01-01T00:00Z\ncloses: 2100-01-01T00:00Z  # later\ninvitations:\n  from: 2020-02-01T00:00Z\n",
     )
     key = draft(ada, dated)
-    made = kept(ada, key_of(post(ada, f"/console/drafts/{key}/duplicate"))).decode()
+    made = read_draft(ada, key_of(post(ada, f"/console/drafts/{key}/duplicate"))).decode()
     assert "opens" not in made and "2100-01-01T00:00Z  # later" in made and "invitations: true" in made
     broken = draft(ada, b"slug: [")
     refused = post(ada, f"/console/drafts/{broken}/duplicate")

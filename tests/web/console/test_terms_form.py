@@ -12,10 +12,10 @@ from werkzeug.test import TestResponse
 from survey_app.authoring.terms import Terms
 from survey_app.store import Member, PublishedSurvey, State, Submission, now
 from survey_app.web.console.terms_form import terms_fields
-from tests.console import EXAM, draft, key_of, post, publish, said
+from tests.console import EXAM, draft, key_of, post, publish, read_log
 from tests.definitions import simple, survey
-from tests.fixtures import Installation, made
-from tests.ticket_surveys import invited_to
+from tests.fixtures import Installation, make_report
+from tests.ticket_surveys import invitation_survey
 
 MORE = datetime(2099, 12, 1, 10, 30, 15, tzinfo=UTC)
 UNTOUCHED = {"closes": "", "max_reports": "", "results": "public", "deletes": ""}
@@ -32,7 +32,7 @@ def kept(installation: Installation, slug: str = "exam") -> PublishedSurvey:
 
 
 def fill(installation: Installation, published: PublishedSurvey, count: int) -> None:
-    reports = [made(published) for _ in range(count)]
+    reports = [make_report(published) for _ in range(count)]
     installation.store.write(lambda: [Submission(published.key, one.id, one.bits) for one in reports])
 
 
@@ -56,7 +56,7 @@ def test_the_owner_changes_the_terms_while_people_answer(installation: Installat
     assert {name: field(page, name) for name in ("closes", "max_reports", "deletes")} == {
         name: wanted[name] for name in ("closes", "max_reports", "deletes")
     }
-    assert said(ada)[0].startswith("terms: results private, closes 2099-12-01T00:00Z, max_reports 500")
+    assert read_log(ada)[0].startswith("terms: results private, closes 2099-12-01T00:00Z, max_reports 500")
     change(ada)
     assert kept(installation).terms == Terms(public=True)
 
@@ -65,7 +65,7 @@ def test_what_is_not_touched_stays_to_the_second(installation: Installation, ada
     installation.publish(closes=MORE, deletes=MORE + timedelta(days=1))
     assert change(ada, closes="2099-12-01T10:30", deletes="2099-12-02T10:30").status_code == 302
     assert kept(installation).terms == Terms(True, None, MORE, None, MORE + timedelta(days=1))
-    assert not [line for line in said(ada) if line.startswith("terms")]
+    assert not [line for line in read_log(ada) if line.startswith("terms")]
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_a_pause_and_going_on(installation: Installation, ada: FlaskClient) -> N
     assert "Paused" in ada.get("/console").text
     post(ada, "/console/exam/open")
     assert kept(installation).state is State.OPEN
-    assert said(ada)[:2] == ["opened", "paused"]
+    assert read_log(ada)[:2] == ["opened", "paused"]
     post(ada, "/console/exam/pause")
     post(ada, "/console/exam/close")
     assert kept(installation).state is State.CLOSED
@@ -174,7 +174,7 @@ def test_only_the_owner_may(installation: Installation, eve: FlaskClient) -> Non
 
 
 def test_a_survey_by_invitation_has_no_number_to_set(installation: Installation, ada: FlaskClient) -> None:
-    installation.publish(invited_to())
+    installation.publish(invitation_survey())
     page = ada.get("/console/exam").text
     assert ">Closing date, results<" in page and "Change closing date, results" in page
     assert 'name="max_reports"' not in page

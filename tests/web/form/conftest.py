@@ -1,4 +1,4 @@
-"""Whoever only reads the pages of the form."""
+"""Fixtures for tests that only read the pages of the form."""
 
 import pytest
 from flask.testing import FlaskClient

@@ -5,7 +5,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser import BY_LOOK, PHONE, Site, overflows, violations, visit, wear
+from tests.browser import BY_LOOK, PHONE, Site, apply_look, overflows, violations, visit
 from tests.definitions import COIN, define, field, subset, yes_no
 from tests.display_survey import ADDRESS, DRINKS, POINTS, STATEMENTS, study
 from tests.form_browser import option, options, press, randomize, send
@@ -27,9 +27,9 @@ def roll(page: Page) -> None:
 
 
 def fits(page: Page, state: str) -> None:
-    """Nothing is amiss in the light of a phone or in the dark of a desk."""
+    """Nothing is amiss on a phone in light colours or on a desktop in dark ones."""
     for look, rules in (("desktop-dark", BY_LOOK), ("phone-light", ())):
-        wear(page, look)
+        apply_look(page, look)
         assert violations(page, *rules) == [], (state, look)
         assert overflows(page) == [], (state, look)
 
@@ -125,7 +125,7 @@ def centre(radio: Locator) -> tuple[int, int]:
     return round(box["x"] + box["width"] / 2), round(box["y"] + box["height"] / 2)
 
 
-def test_sections_have_headings_and_a_battery_is_a_table_where_there_is_room(site: Site, browser: Browser) -> None:
+def test_sections_have_headings_and_a_battery_is_a_table_on_a_wide_screen(site: Site, browser: Browser) -> None:
     published = site.add(study())
     with visit(browser, **PHONE) as device:
         page = device.open(site.link(published))
@@ -134,7 +134,7 @@ def test_sections_have_headings_and_a_battery_is_a_table_where_there_is_room(sit
         assert "Think of the last week. 2 of 5 I am calm." in device.text()
         first = [centre(row(page, "calm").get_by_role("radio", name=point, exact=True)) for point in POINTS]
         assert len({x for x, _ in first}) == 1  # one below the other
-        wear(page, "desktop-dark")
+        apply_look(page, "desktop-dark")
         table = {
             statement: [centre(row(page, statement).get_by_role("radio", name=point, exact=True)) for point in POINTS]
             for statement in STATEMENTS
@@ -153,7 +153,7 @@ def test_sections_have_headings_and_a_battery_is_a_table_where_there_is_room(sit
         assert "I am calm. + I feel tense before an exam." in told  # what is protected alike is told once
         assert told.count("Each of them costs ε = ") == 2
         fits(page, "battery")
-        wear(page, "desktop-dark")
+        apply_look(page, "desktop-dark")
         page.get_by_role("button", name="One question at a time").click()
         option(page, "No").check()
         page.get_by_role("button", name="Next").click()
@@ -249,7 +249,7 @@ def completed(site: Site, browser: Browser, published: Any, check: Any) -> None:
             fits(page, state)
             device.open(site.link(published))
             expect(page.get_by_role("heading", name="You answered this survey on")).to_be_visible()
-        (report,) = [json.loads(request.body) for request in site.sent() if request.path.endswith("reports")]
+        (report,) = [json.loads(request.body) for request in site.requests_of() if request.path.endswith("reports")]
         assert set(report) == {"survey", "id", "bits"}
         assert all(request.url.startswith(site.origin) for request in device.requests)
         assert device.complaints == []

@@ -17,7 +17,7 @@ from survey_app.authoring import build_file
 from survey_app.languages import LANGUAGES, Words
 from survey_app.store import STEP, State, Submission, now
 from survey_app.web.form.privacy_text import Explanation
-from tests.browser import BY_LOOK, CAMPUS, PHONE, Site, overflows, violations, visit, wear
+from tests.browser import BY_LOOK, CAMPUS, PHONE, Site, apply_look, overflows, violations, visit
 from tests.definitions import (
     COIN,
     choice,
@@ -30,12 +30,12 @@ from tests.definitions import (
     simple,
     subset,
     survey,
-    worked,
+    worked_example,
     yes_no,
 )
 from tests.fixtures import Installation
-from tests.paper_surveys import KINDS, PAGES, asked, go, on_paper, read
-from tests.ticket_surveys import invited_to
+from tests.paper_surveys import KINDS, PAGES, one_of_three_parts, open_page, paper_survey, read_page
+from tests.ticket_surveys import invitation_survey
 
 HOUR = timedelta(hours=1)
 
@@ -45,7 +45,7 @@ def test_every_page_speaks_the_language_and_stays_at_home(
     installation: Installation, web: FlaskClient, language: str
 ) -> None:
     campus = json.loads(build_file(CAMPUS).survey.source)
-    kinds = [*KINDS.values(), campus, on_paper(), asked()]
+    kinds = [*KINDS.values(), campus, paper_survey(), one_of_three_parts()]
     for place, definition in enumerate(kinds):
         more = {"slug": f"survey-{place}"} | ({} if language == "en" else {"language": language})
         published = installation.publish(definition | more)
@@ -83,7 +83,7 @@ def test_by_invitation_it_tells_of_a_group_for_one_person_instead(
     words = Words(language)
     spoken = {} if language == "en" else {"language": language}
     grouped = {"slug": "study-north", "study": "study", "group": "North"}
-    installation.publish(invited_to(definition=simple() | spoken | grouped))
+    installation.publish(invitation_survey(definition=simple() | spoken | grouped))
     for page in ("/s/study-north", "/s/study-north/privacy"):
         assert html.escape(words("privacy.unprotected_link")) not in web.get(page).text
     assert html.escape(words("privacy.tickets_alone")) in web.get("/s/study-north/privacy").text
@@ -93,17 +93,17 @@ def test_by_invitation_it_tells_of_a_group_for_one_person_instead(
 def test_an_unknown_survey_and_a_draft_are_not_there(installation: Installation, web: FlaskClient) -> None:
     installation.publish(simple(), state=State.READY)
     for page in PAGES:
-        read(web, page, "exam", 404)
-        read(web, page, "nothing", 404)
+        read_page(web, page, "exam", 404)
+        read_page(web, page, "nothing", 404)
 
 
 def test_a_closed_survey_still_explains_itself(installation: Installation, web: FlaskClient) -> None:
-    installation.publish(on_paper(), state=State.CLOSED)
-    told = read(web, "privacy")
+    installation.publish(paper_survey(), state=State.CLOSED)
+    told = read_page(web, "privacy")
     assert "This survey is closed" in told
     assert "14 in 100" in told
-    assert "Sheets can no longer be entered" in read(web, "paper")
-    assert "Sheets can no longer be entered" in read(web, "enter")
+    assert "Sheets can no longer be entered" in read_page(web, "paper")
+    assert "Sheets can no longer be entered" in read_page(web, "enter")
     assert "<input" not in web.get("/s/exam/enter").text
 
 
@@ -119,18 +119,18 @@ def test_a_closed_survey_still_explains_itself(installation: Installation, web: 
 def test_sheets_are_entered_only_while_the_survey_takes_them(
     installation: Installation, web: FlaskClient, state: dict[str, Any], said: str
 ) -> None:
-    published = installation.publish(on_paper(), **state)
+    published = installation.publish(paper_survey(), **state)
     answers = {"copied": True, "bought": False}
     reports = [randomize(published.survey, answers) for _ in range(STEP)]
     installation.store.write(lambda: [Submission(published.key, one.id, one.bits) for one in reports])
-    assert said in read(web, "enter")
+    assert said in read_page(web, "enter")
     assert ("<input" in web.get("/s/exam/enter").text) == (not said)
-    assert "Did you copy?" in read(web, "paper")
+    assert "Did you copy?" in read_page(web, "paper")
 
 
 def test_privacy_says_what_the_guidance_says(installation: Installation, web: FlaskClient) -> None:
     published = installation.publish(simple())
-    told = read(web, "privacy")
+    told = read_page(web, "privacy")
     assert "In about 50 of 100 cases your device sends what you said, otherwise Yes or No, drawn blindly;" in told
     assert (
         "if someone thought the chance was 5 in 100, this part of your report could raise it to at most about 14 in 100"
@@ -155,22 +155,22 @@ def test_privacy_says_what_the_guidance_says(installation: Installation, web: Fl
 
 def test_privacy_warns_of_much(installation: Installation, web: FlaskClient) -> None:
     installation.publish(KINDS["weak"])
-    told = read(web, "privacy")
+    told = read_page(web, "privacy")
     assert "Researchers are advised" in told
     assert "as good as certain" in told
 
 
 def test_privacy_counts_questions_that_depend_on_one_together(installation: Installation, web: FlaskClient) -> None:
     installation.publish(CAMPUS)
-    told = read(web, "privacy", "campus")
+    told = read_page(web, "privacy", "campus")
     assert "About the answer to each of Did you copy from somebody? Why? ε together 1.97" in told
     installation.publish(simple())
-    assert "depend on one another" not in read(web, "privacy")
+    assert "depend on one another" not in read_page(web, "privacy")
 
 
 def test_privacy_tells_about_ask_and_invitations(installation: Installation, web: FlaskClient) -> None:
-    installation.invite("a" * 22, definition=asked())
-    told = read(web, "privacy")
+    installation.invite("a" * 22, definition=one_of_three_parts())
+    told = read_page(web, "privacy")
     assert "The 3 questions of this survey are in 3 parts. Your device draws one part at random" in told
     assert "Which invitation belongs to which report" in told
     assert "with a chance of" not in told  # each is as likely as any other
@@ -180,7 +180,7 @@ def test_privacy_tells_of_filters_which_are_asked_and_not_sent(installation: Ins
     after = {"question": "cheated", "is": ["yes"]}
     parts = [yes_no(), choice("why", 2, show_if=after) | {"text": "Why?"}]
     installation.publish(define(parts, [field(COIN, "cheated"), field(subset(3, 1), "why", chance=2)], ask=1))
-    told = read(web, "privacy")
+    told = read_page(web, "privacy")
     assert "it asks the earlier one too, only to know what comes next, and does not send it" in told
     assert "what they give away adds up" not in told
     assert "About the answer to each of Did you copy? Why? ε together 1.8" in told  # ln 6, the larger of the two
@@ -193,7 +193,7 @@ def test_privacy_tells_of_the_options_that_are_drawn(
 ) -> None:
     """A set of two options is kept with ¾: (4·¾ − 1)/3 of the devices send it as it was said, the others any set."""
     installation.publish(define([multiple()], [field(drawn(3, draw), "used")]))
-    told = read(web, "privacy")
+    told = read_page(web, "privacy")
     assert f"Your device draws {draw} of the 3 options at random" in told
     assert f"In about {cases} of 100 cases it sends what you said about them" in told
     assert f"otherwise one of all {sets} combinations of yes and no, drawn blindly" in told
@@ -206,7 +206,7 @@ def test_privacy_tells_of_blocks_numbers_and_lists_in_their_own_words(
     favours_yes = {"kind": "flip", "one": str(3 * 2**62), "zero": str(2**63)}
     fields = [field(subset(4, 1), "a", "b"), field(subset(2, 1), "hours"), field(subset(4, 2), "help")]
     installation.publish(define(questions, [*fields, field(favours_yes, "c")], ask=1))
-    told = read(web, "privacy")
+    told = read_page(web, "privacy")
     assert "The 5 questions of this survey are in 4 parts." in told
     assert "These answers leave together, as one combination. In about 67 of 100 cases" in told
     assert "otherwise one of all 4 combinations of answers, drawn blindly" in told
@@ -220,11 +220,11 @@ def test_privacy_tells_of_blocks_numbers_and_lists_in_their_own_words(
 def test_privacy_tells_how_a_noisy_number_is_cut(installation: Installation, web: FlaskClient) -> None:
     hours = number(max=60, levels=61, unit="h")
     installation.publish(define([hours], [field(geometric(61, 15 * 2**60), "hours")]))
-    told = read(web, "privacy")
+    told = read_page(web, "privacy")
     assert "on about every second device at least 11 h. What leaves the range is cut there." in told
     assert "rounded at random" not in told
     installation.publish(define([hours | {"levels": 7}], [field(geometric(7, 15 * 2**60), "hours")], slug="coarse"))
-    assert "rounded at random to one of 7 levels from 0 h to 60 h" in read(web, "privacy", "coarse")
+    assert "rounded at random to one of 7 levels from 0 h to 60 h" in read_page(web, "privacy", "coarse")
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -247,7 +247,7 @@ def test_epsilon_is_never_rounded_down() -> None:
 
 
 def test_without_scripts_the_form_asks_nothing(installation: Installation, web: FlaskClient) -> None:
-    published = installation.publish(worked())
+    published = installation.publish(worked_example())
     body = web.get("/s/exam").text
     (told,) = re.findall(r"<noscript>(.*?)</noscript>", body, re.DOTALL)
     assert f'python -m candor_client "http://localhost/s/exam#sha256={published.survey.digest}"' in told
@@ -294,7 +294,7 @@ def test_what_an_author_wrote_stays_text(
         assert "{{7*7}}{cases}" in html.unescape(body)
     with visit(browser, **PHONE) as device:
         for page in PAGES:
-            go(device, f"{site.link(published)}/{page}")
+            open_page(device, f"{site.link(published)}/{page}")
             assert EVIL in device.page.inner_text("main")
             assert device.page.evaluate("window.hit") is None
             assert overflows(device.page) == []
@@ -309,10 +309,10 @@ def test_axe_finds_nothing_and_nothing_sticks_out(site: Site, browser: Browser, 
     if speaks == "English":
         published, pages = site.add(CAMPUS), ("privacy", "paper")
     else:
-        published, pages = site.add(on_paper(language="de")), ("paper", "enter")
+        published, pages = site.add(paper_survey(language="de")), ("paper", "enter")
     with visit(browser, bypass_csp=True) as device:
         for name in pages:
-            page = go(device, f"{site.link(published)}/{name}")
+            page = open_page(device, f"{site.link(published)}/{name}")
             if name == "enter":
                 for label in page.get_by_label("Ja", exact=True).all():
                     label.check()
@@ -320,16 +320,16 @@ def test_axe_finds_nothing_and_nothing_sticks_out(site: Site, browser: Browser, 
                 page.locator("#send").click()
                 page.locator("#kept").wait_for()
             for look, rules in (("phone-light", ()), ("zoomed-dark", BY_LOOK)):
-                wear(page, look)
+                apply_look(page, look)
                 assert violations(page, *rules) == [], look
                 assert overflows(page) == [], look
 
 
 def test_axe_finds_nothing_where_the_survey_speaks_a_language_of_its_own(site: Site, browser: Browser) -> None:
-    published = site.add(on_paper(language="ar", title="الأمانة في الامتحان"))
+    published = site.add(paper_survey(language="ar", title="الأمانة في الامتحان"))
     with visit(browser, bypass_csp=True, **PHONE) as device:
         for name in PAGES:
-            page = go(device, f"{site.link(published)}/{name}")
+            page = open_page(device, f"{site.link(published)}/{name}")
             assert page.get_attribute("html", "lang") == "en"
             assert page.locator("[lang=ar]").first.get_attribute("dir") == "auto"
             assert violations(page) == []

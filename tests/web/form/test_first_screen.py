@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from candor_client.report import from_base64url, unpack
 from survey_app.languages import LANGUAGES, Words
-from tests.browser import BY_LOOK, PHONE, Site, overflows, violations, visit, wear
+from tests.browser import BY_LOOK, PHONE, Site, apply_look, overflows, violations, visit
 from tests.definitions import COIN, choice, define, drawn, field, geometric, multiple, number, scale, subset, yes_no
 from tests.fixtures import Installation
 from tests.form_browser import option, press, randomize, send, shown_bytes
@@ -186,7 +186,7 @@ def test_a_block_is_explained_once_and_its_combination_is_shown_question_by_ques
         assert "They leave together, as one combination: Did you copy? + Did you sleep badly?" in told
         assert "one of all 4 combinations of answers, drawn blindly" in told
         for look, rules in (("phone-light", ()), ("zoomed-dark", BY_LOOK)):
-            wear(page, look)
+            apply_look(page, look)
             assert violations(page, *rules) == []
         page.get_by_role("button", name="One question at a time").click()
         expect(page.locator("form details")).to_be_visible()
@@ -293,7 +293,7 @@ def test_an_optional_question_may_be_left_blank_and_says_so(site: Site, browser:
         randomize(page)
         assert page.locator(".fields").inner_text().count("you: No answer →") == 3
         send(page)
-        assert len(site.stored(published)) == 1
+        assert len(site.stored_reports(published)) == 1
 
 
 def test_a_question_that_needs_an_answer_does_not_say_that_it_may_be_left_blank(site: Site, browser: Browser) -> None:

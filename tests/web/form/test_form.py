@@ -17,12 +17,12 @@ from candor_client.report import unpack
 from survey_app.languages import LANGUAGES, Words
 from survey_app.store import PublishedSurvey
 from survey_app.web.assets import build_form_script
-from tests.browser import BY_LOOK, CAMPUS, DESKTOP, PHONE, ROOT, Site, Visit, overflows, violations, visit, wear
+from tests.browser import BY_LOOK, CAMPUS, DESKTOP, PHONE, ROOT, Site, Visit, apply_look, overflows, violations, visit
 from tests.definitions import COIN, define, drawn, encode, field, geometric, number, scale, subset, yes_no
 from tests.display_survey import study
-from tests.form_browser import MARKS, everything, fill, option, options, randomize, send, tokens
+from tests.form_browser import MARKS, all_types_survey, fill, option, options, randomize, send, tokens
 from tests.replay import REPORTS
-from tests.translated_survey import translated
+from tests.translated_survey import add_translations
 
 FORM = ROOT / "static" / "form"
 
@@ -89,7 +89,7 @@ MORE: list[tuple[dict[str, Any], dict[str, Any]]] = [
 @pytest.fixture
 def speech(site: Site, browser: Browser) -> Any:
     """The form's own words for a definition and bits."""
-    published = site.add(everything())
+    published = site.add(all_types_survey())
     script = """async ([source, all]) => {
         const { Survey } = await import("/client/js/index.js");
         const { unpack } = await import("/client/js/report.js");
@@ -137,9 +137,9 @@ def test_the_form_says_what_the_terminal_says(speech: Any) -> None:
 
 
 def test_the_page_weighs_little_and_asks_nobody_else(site: Site, browser: Browser, tmp_path: Path) -> None:
-    """With tickets, books and all; everything that is loaded, headers included, as it came over the wire."""
+    """With tickets, profiles and all; everything that is loaded, headers included, as it came over the wire."""
     weights = {}
-    surveys = {"all of them": site.add(translated(study(), de="«de»", es="«es»", fr="«fr»"))}
+    surveys = {"all of them": site.add(add_translations(study(), de="«de»", es="«es»", fr="«fr»"))}
     for language in LANGUAGES:
         source = tmp_path / f"{language}.yaml"
         source.write_text(CAMPUS.read_text().replace("slug: campus", f"slug: campus-{language}\nlanguage: {language}"))
@@ -168,7 +168,7 @@ def test_the_page_weighs_little_and_asks_nobody_else(site: Site, browser: Browse
 def test_what_the_form_loads_is_what_the_vectors_run_against(site: Site, browser: Browser) -> None:
     """tests/assure/test_script_bundle.py runs them against the blocks of this script."""
     with visit(browser) as device:
-        device.open(site.link(site.add(everything())))
+        device.open(site.link(site.add(all_types_survey())))
         scripts = {request.url for request in device.requests if request.resource_type == "script"}
         assert scripts == {f"{site.origin}/static/form/form.js"}
     assert ask(f"{site.origin}/static/form/form.js")[2].decode() == build_form_script()
@@ -186,7 +186,7 @@ def ask(url: str, **headers: str) -> tuple[int, Any, bytes]:
 
 
 def test_everything_is_served_as_it_is_and_by_gzip_to_those_who_accept_it(site: Site) -> None:
-    published = site.add(everything())
+    published = site.add(all_types_survey())
     scripts = [*FORM.rglob("*.js"), *(ROOT / "client" / "js").rglob("*.js")]
     expected = {f"/{file.relative_to(ROOT)}": file.read_bytes() for file in scripts}
     expected |= {f"/static/{name}.css": (ROOT / "static" / f"{name}.css").read_bytes() for name in ("style", "explain")}
@@ -324,11 +324,11 @@ def states(site: Site, device: Visit, published: PublishedSurvey) -> Any:
 
 
 def test_axe_finds_nothing_in_any_state_at_any_size_light_or_dark(site: Site, browser: Browser) -> None:
-    published = site.add(everything(description="A sample.", consent="Please read.", contact="ada@example.org"))
+    published = site.add(all_types_survey(description="A sample.", consent="Please read.", contact="ada@example.org"))
     with visit(browser) as device:
         for state in states(site, device, published):
             for look, rules in (("phone-light", ()), ("zoomed-dark", BY_LOOK)):
-                wear(device.page, look)
+                apply_look(device.page, look)
                 assert violations(device.page, *rules) == [], (state, look)
                 assert overflows(device.page) == [], (state, look)
 
@@ -337,7 +337,7 @@ def test_axe_finds_nothing_in_any_state_at_any_size_light_or_dark(site: Site, br
 
 
 def test_a_german_survey_speaks_german(site: Site, browser: Browser) -> None:
-    published = site.add(everything(language="de", title="Alles"))
+    published = site.add(all_types_survey(language="de", title="Alles"))
     german = Words("de")
     with visit(browser, **PHONE) as device:
         page = device.open(site.link(published))
@@ -356,7 +356,7 @@ def test_a_german_survey_speaks_german(site: Site, browser: Browser) -> None:
         expect(page.get_by_role("button", name="So senden")).to_be_enabled()
         page.get_by_role("button", name="So senden").click()
         expect(page.get_by_role("heading", name="Danke. Der Server hat es.")).to_be_focused()
-        assert len(site.stored(published)) == 1
+        assert len(site.stored_reports(published)) == 1
         assert device.complaints == []
 
 

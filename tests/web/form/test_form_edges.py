@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, expect
 from candor_client import randomize as draw
 from survey_app.languages import Words
 from survey_app.store import State, Submission, Unavailable, now
-from tests.browser import BY_LOOK, PHONE, Received, Reply, Site, overflows, violations, visit, wear
+from tests.browser import BY_LOOK, PHONE, Reply, ServerRequest, Site, apply_look, overflows, violations, visit
 from tests.definitions import COIN, define, encode, field, simple, subset, yes_no
 from tests.form_browser import option, randomize, send, shown_bytes
 
@@ -31,7 +31,7 @@ def open_device(page: Any) -> None:
 
 def no_form(site: Site, page: Any) -> None:
     assert page.locator("form, fieldset, input[type=radio]").count() == 0
-    assert not site.sent()
+    assert not site.requests_of()
 
 
 def prepare(page: Any) -> None:
@@ -116,7 +116,7 @@ def test_what_was_answered_is_told_after_closing_too(site: Site, browser: Browse
 # a definition this page refuses
 
 
-def tamper(body: bytes) -> Callable[[Received], Reply | None]:
+def tamper(body: bytes) -> Callable[[ServerRequest], Reply | None]:
     return lambda request: (200, "application/json", body) if request.path.startswith("/api/surveys/") else None
 
 
@@ -206,8 +206,8 @@ def test_whatever_the_server_says_the_same_report_can_be_sent_again(
         site.intercept = lambda request: None
         page.get_by_role("button", name="Try again").click()
         expect(page.get_by_role("heading", name="Thank you. The server has it.")).to_be_focused()
-        assert len({request.body for request in site.sent()}) == 1
-        assert len(site.stored(published)) == 1
+        assert len({request.body for request in site.requests_of()}) == 1
+        assert len(site.stored_reports(published)) == 1
 
 
 def test_a_device_without_a_network_keeps_its_report(site: Site, browser: Browser) -> None:
@@ -221,7 +221,7 @@ def test_a_device_without_a_network_keeps_its_report(site: Site, browser: Browse
         page.context.set_offline(False)
         page.get_by_role("button", name="Try again").click()
         expect(page.get_by_role("heading", name="Thank you. The server has it.")).to_be_focused()
-        assert len(site.stored(published)) == 1
+        assert len(site.stored_reports(published)) == 1
 
 
 # the device
@@ -238,7 +238,7 @@ def test_without_storage_the_form_works_and_says_so(site: Site, browser: Browser
         prepare(page)
         expect(page.get_by_text("This browser lets the page keep nothing")).to_be_visible()
         send(page)
-        assert len(site.stored(published)) == 1
+        assert len(site.stored_reports(published)) == 1
         assert device.complaints == []
 
 
@@ -334,7 +334,7 @@ def test_a_person_s_limit_for_a_server(site: Site, browser: Browser) -> None:
         page.get_by_role("button", name="Roll the dice").click()
         expect(page.get_by_role("heading", name="This server has had as much as you allow").last).to_be_focused()
         assert "This survey costs ε = 1.1; you allow at most 3 for all surveys of 127.0.0.1" in device.text()
-        assert not site.sent()
+        assert not site.requests_of()
 
 
 def test_a_person_s_limit_holds_also_where_storage_takes_nothing(site: Site, browser: Browser) -> None:
@@ -371,12 +371,12 @@ def test_only_what_the_ledger_holds_is_sent(site: Site, browser: Browser, change
             assert violations(page) == []
             return
         expect(page.get_by_text("It does not show your answers a second time")).to_be_visible()
-        assert not site.sent()
+        assert not site.requests_of()
         assert shown_bytes(page) != shown
         shown = shown_bytes(page)
         expect(page.get_by_role("button", name="Send this")).to_be_enabled()
         send(page)
-        assert site.stored(published) == [json.loads(shown)]
+        assert site.stored_reports(published) == [json.loads(shown)]
 
 
 def test_other_questions_than_those_shown_are_not_answered(site: Site, browser: Browser) -> None:
@@ -411,7 +411,7 @@ def test_a_report_that_cannot_be_made_is_no_refusal_of_the_server(site: Site, br
         page.get_by_role("button", name="Roll the dice").click()
         expect(page.get_by_role("heading", name="The report could not be made")).to_be_focused()
         assert "undefined" not in device.text()
-        assert not site.sent()
+        assert not site.requests_of()
 
 
 def test_the_receipt_offers_to_forget(site: Site, browser: Browser) -> None:
@@ -469,7 +469,7 @@ def test_a_ledger_of_the_old_format_is_forgotten_first(site: Site, browser: Brow
         assert page.evaluate("() => localStorage['candor-ledger/1']") is None
 
 
-def test_somebody_else_has_a_book_of_their_own(site: Site, browser: Browser) -> None:
+def test_somebody_else_has_a_profile_of_their_own(site: Site, browser: Browser) -> None:
     published = site.add(simple())
     with visit(browser) as device:
         page = device.open(site.link(published))
@@ -482,7 +482,7 @@ def test_somebody_else_has_a_book_of_their_own(site: Site, browser: Browser) -> 
         page.reload()  # the tab remembers whose turn it is
         prepare(page)
         send(page)
-        assert len(site.stored(published)) == 2
+        assert len(site.stored_reports(published)) == 2
         page.get_by_text("Somebody else answers here").click()
         expect(page.get_by_text("This device, person 2: ε = 1.1 of 8")).to_be_visible()
         page.get_by_role("button", name="Back to person 1").click()
@@ -520,7 +520,7 @@ def test_the_device_adds_up_what_it_spends_and_can_forget(site: Site, browser: B
         page.get_by_role("button", name="Answer all the same").click()
         expect(page.get_by_role("group", name="Did you copy?")).to_be_visible()
         assert "ε = 0 of 8 used for this survey, 0 of 24" in device.text()
-        assert not site.sent()
+        assert not site.requests_of()
 
 
 def test_earlier_versions_are_counted_in_full(site: Site, browser: Browser) -> None:
@@ -542,6 +542,6 @@ def test_edges_fit_and_pass_axe_light_and_dark(site: Site, browser: Browser) -> 
         for address in (site.link(closed), site.link(invited), site.link(damaged), f"{site.origin}/s/nothing"):
             device.open(address)
             for look, rules in (("phone-light", ()), ("zoomed-dark", BY_LOOK)):
-                wear(device.page, look)
+                apply_look(device.page, look)
                 assert violations(device.page, *rules) == [], (address, look)
                 assert overflows(device.page) == [], (address, look)

@@ -4,12 +4,12 @@ from flask.testing import FlaskClient
 from playwright.sync_api import Browser, Page, expect
 
 from survey_app.languages import Words
-from tests.browser import BY_LOOK, DESKTOP, PHONE, Site, overflows, violations, visit, wear
+from tests.browser import BY_LOOK, DESKTOP, PHONE, Site, apply_look, overflows, violations, visit
 from tests.definitions import COIN, define, field, yes_no
 from tests.display_survey import study
 from tests.fixtures import Installation
 from tests.form_browser import option
-from tests.translated_survey import translated
+from tests.translated_survey import add_translations
 from tests.tree import parse
 
 MARKS = {"de": "«de»", "ar": "«ع»"}
@@ -31,11 +31,11 @@ def unmarked(page: Page, mark: str) -> set[str]:
 def test_a_survey_speaks_the_reader_s_language_and_switches_with_all_that_was_answered(
     site: Site, browser: Browser
 ) -> None:
-    published = site.add(translated(study(description="About exams."), **MARKS))
+    published = site.add(add_translations(study(description="About exams."), **MARKS))
     german = Words("de")
     with visit(browser, locale="de-AT", **PHONE) as device:
         page = device.open(site.link(published))
-        loaded = len(site.received)
+        loaded = len(site.requests)
         assert page.locator("html[lang=de][dir=ltr]").count() == 1
         assert page.title() == page.locator("h1").inner_text() == "«de» Exams and you"
         assert page.get_by_role("group", name="Sprache").get_by_role("button").all_inner_texts() == [
@@ -59,7 +59,7 @@ def test_a_survey_speaks_the_reader_s_language_and_switches_with_all_that_was_an
         assert page.get_by_text("«ع» I am calm.", exact=True).evaluate(ours) == "arrtl"
         expect(page.get_by_role("textbox")).to_have_value("3,")
         for look, rules in (("phone-light", ()), ("desktop-dark", BY_LOOK)):
-            wear(page, look)
+            apply_look(page, look)
             assert violations(page, *rules) == []
             assert overflows(page) == []
 
@@ -81,21 +81,23 @@ def test_a_survey_speaks_the_reader_s_language_and_switches_with_all_that_was_an
         switch(page, "Deutsch")
         expect(page.get_by_text("Sie: «de» Agree → gesendet:")).to_be_visible()
         assert page.locator("pre").text_content() == bits
-        assert len(site.received) == loaded, "no request tells the language"
+        assert len(site.requests) == loaded, "no request tells the language"
         expect(page.get_by_role("button", name=german("form.send"))).to_be_enabled()
         page.get_by_role("button", name=german("form.send")).click()
         expect(page.get_by_role("heading", name=german("form.receipt"))).to_be_focused()
         switch(page, "English")
         expect(page.get_by_role("heading", name="Thank you. The server has it.")).to_be_visible()
         expect(page.get_by_text("That was a great help.")).to_be_visible()
-        assert [(request.body.decode(), request.headers["accept-language"]) for request in site.sent()] == [(bits, "*")]
-        assert {request.path for request in site.received[loaded:]} == {f"/api/surveys/{published.survey.slug}/reports"}
+        assert [(request.body.decode(), request.headers["accept-language"]) for request in site.requests_of()] == [
+            (bits, "*")
+        ]
+        assert {request.path for request in site.requests[loaded:]} == {f"/api/surveys/{published.survey.slug}/reports"}
         assert device.complaints == []
 
 
 def test_the_language_is_chosen_by_what_the_reader_prefers(site: Site, browser: Browser) -> None:
     marks = {"pt-BR": "«p»", "xx-12": "«x»"}  # the second is no language
-    published = site.add(translated(define([yes_no()], [field(COIN, "cheated")], contact="ada"), **marks))
+    published = site.add(add_translations(define([yes_no()], [field(COIN, "cheated")], contact="ada"), **marks))
     with visit(browser, locale="fr-CA") as device:
         page = device.open(site.link(published))
         assert page.locator("html[lang=en]").count() == 1, "one that it does not have is no reason to leave its own"
@@ -136,7 +138,7 @@ def test_what_is_read_is_what_is_hashed_and_not_what_the_server_writes_around_it
 def test_the_page_that_explains_speaks_the_reader_s_language_at_the_same_address(
     installation: Installation, web: FlaskClient
 ) -> None:
-    installation.publish(translated(study(), **MARKS))
+    installation.publish(add_translations(study(), **MARKS))
     own = "Did you copy?"
     cases = [("de-CH,en;q=0.5", "de", f"«de» {own}"), ("ar", "en", f"«ع» {own}"), ("fr", "en", own), ("", "en", own)]
     for wish, ours, text in cases:

@@ -17,8 +17,8 @@ from tests.definitions import COIN, define, drawn, field, number, subset, yes_no
 from tests.form_browser import (
     MARKS,
     Hand,
+    all_types_survey,
     click,
-    everything,
     fill,
     option,
     options,
@@ -32,7 +32,7 @@ from tests.form_browser import (
 
 @pytest.mark.parametrize("hand", [click, press])
 def test_every_type_of_question_by_mouse_and_by_keyboard(site: Site, browser: Browser, hand: Hand) -> None:
-    published = site.add(everything())
+    published = site.add(all_types_survey())
     survey = published.survey
     with visit(browser, **PHONE) as device:
         page = device.open(site.link(published))
@@ -50,15 +50,15 @@ def test_every_type_of_question_by_mouse_and_by_keyboard(site: Site, browser: Br
         for row, part, one in zip(rows, parts, survey.fields, strict=True):
             assert part is not None
             assert tokens(row.partition("sent: ")[2]) == tokens(description.describe(one, part))
-        assert not site.stored(published)
+        assert not site.stored_reports(published)
         send(page, hand)
-        assert site.stored(published) == [report]
-        assert [json.loads(request.body) for request in site.sent()] == [report]
+        assert site.stored_reports(published) == [report]
+        assert [json.loads(request.body) for request in site.requests_of()] == [report]
         assert device.complaints == []
 
 
 def test_one_question_a_screen(site: Site, browser: Browser) -> None:
-    published = site.add(everything())
+    published = site.add(all_types_survey())
     with visit(browser, **PHONE) as device:
         page = device.open(site.link(published))
         page.get_by_role("button", name="One question at a time").click()
@@ -80,7 +80,7 @@ def test_one_question_a_screen(site: Site, browser: Browser) -> None:
 
 
 def test_a_branch_opens_and_closes_on_the_device(site: Site, browser: Browser) -> None:
-    published = site.add(everything())
+    published = site.add(all_types_survey())
     with visit(browser) as device:
         page = device.open(site.link(published))
         why = page.get_by_role("group", name="About why?")
@@ -108,11 +108,11 @@ def test_a_hidden_question_with_an_unlucky_name(site: Site, browser: Browser) ->
         option(page, "No").locator("visible=true").check()
         randomize(page)
         send(page)
-        assert len(site.stored(published)) == 1
+        assert len(site.stored_reports(published)) == 1
 
 
 def test_exclusive_choices_exclude(site: Site, browser: Browser) -> None:
-    published = site.add(everything())
+    published = site.add(all_types_survey())
     with visit(browser) as device:
         page = device.open(site.link(published))
         option(page, MARKS[3]).check()
@@ -198,7 +198,7 @@ def test_very_many_options(site: Site, browser: Browser) -> None:
         option(page, "option 1023").check()
         randomize(page)
         send(page)
-        assert len(site.stored(published)) == 1
+        assert len(site.stored_reports(published)) == 1
 
 
 def test_a_long_word_stays_on_a_phone(site: Site, browser: Browser) -> None:
@@ -212,7 +212,7 @@ def test_a_long_word_stays_on_a_phone(site: Site, browser: Browser) -> None:
 
 
 def test_errors_are_summed_up_and_lead_to_their_questions(site: Site, browser: Browser) -> None:
-    published = site.add(everything())
+    published = site.add(all_types_survey())
     with visit(browser) as device:
         page = device.open(site.link(published))
         page.get_by_role("button", name="Roll the dice").click()
@@ -220,7 +220,7 @@ def test_errors_are_summed_up_and_lead_to_their_questions(site: Site, browser: B
         lines = page.get_by_role("alert").get_by_role("listitem")
         assert lines.count() == 5  # the last one may be left blank, and is not wrong
         assert page.locator("[aria-invalid=true]").count() == 3 + 2 + 4 + 1 - 1
-        assert not site.sent()
+        assert not site.requests_of()
         lines.nth(3).get_by_role("button").press("Enter")
         expect(page.get_by_role("textbox")).to_be_focused()
         expect(page.get_by_role("textbox")).to_have_accessible_name("4 of 5 How many?")
@@ -253,7 +253,7 @@ def test_with_ask_the_questions_of_one_field_appear_and_the_page_says_so(site: S
         assert [line for line in told.splitlines() if line.startswith("Question")] == wanted
         assert told.count("you: No → sent: ") == len(wanted)
         send(page)
-        assert len(site.stored(published)) == 1
+        assert len(site.stored_reports(published)) == 1
 
 
 def filtered(chances: tuple[int, int, int]) -> dict[str, Any]:
@@ -306,7 +306,7 @@ def test_a_filter_is_asked_and_marked_and_not_sent(site: Site, browser: Browser)
         assert "What did you use?" not in device.text()
         assert [part is None for part in parts(page, published.survey)] == [True, True, False]
         send(page)
-        assert site.stored(published) == [json.loads(request.body) for request in site.sent()]
+        assert site.stored_reports(published) == [json.loads(request.body) for request in site.requests_of()]
         assert device.complaints == []
 
 
@@ -318,4 +318,4 @@ def test_an_asked_question_that_a_filter_hides_is_sent_as_no_answer(site: Site, 
         randomize(page)
         assert "you: No answer →" in page.locator(".fields").inner_text()
         send(page)
-        assert len(site.stored(published)) == 1
+        assert len(site.stored_reports(published)) == 1

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser import Site, Visit, visit
-from tests.form_browser import MARKS, NUMBER, everything, fill, randomize, send, shown_bytes
+from tests.form_browser import MARKS, NUMBER, all_types_survey, fill, randomize, send, shown_bytes
 from tests.javascript import QUIET_CHROMIUM, find_chromium
 
 SENT = re.compile(r"/(s/[\w-]+|static/style\.css|static/form/form\.js|api/surveys/[\w-]+)")
@@ -25,36 +25,36 @@ def traffic(site: Site, device: Visit) -> tuple[Counter[tuple[str, str]], Counte
     told = Counter(
         (request.method, request.url.removeprefix(site.origin).partition("#")[0]) for request in device.requests
     )
-    return told, Counter((request.method, request.path) for request in site.received)
+    return told, Counter((request.method, request.path) for request in site.requests)
 
 
 def check_nothing_leaks(site: Site, device: Visit) -> None:
     told, heard = traffic(site, device)
     assert heard == told
     assert all(SENT.fullmatch(path) for method, path in heard if method == "GET")
-    for request in site.received:
+    for request in site.requests:
         for mark in (*MARKS, NUMBER, "Did you", "coins", "Disagree"):
-            assert mark not in request.everything, request.everything
+            assert mark not in request.as_text, request.as_text
         assert not {"cookie", "referer", "authorization"} & set(request.headers)
 
 
 def test_the_only_thing_that_leaves_is_the_report(site: Site, browser: Browser) -> None:
-    published = site.add(everything())
+    published = site.add(all_types_survey())
     with visit(browser) as device:
         page = device.open(site.link(published))
-        loaded = len(site.received)
+        loaded = len(site.requests)
         fill(page)
         randomize(page)
         shown = shown_bytes(page)
-        assert len(site.received) == loaded == len(device.requests), "no request while somebody answers"
+        assert len(site.requests) == loaded == len(device.requests), "no request while somebody answers"
         send(page)
         page.reload()
         device.settle()
         page.goto("about:blank")
         device.open(site.link(published))  # whatever was sent while leaving has arrived before this
         check_nothing_leaks(site, device)
-        assert [request.body.decode() for request in site.sent()] == [shown]
-        assert [request.post_data for request in device.sent()] == [shown]
+        assert [request.body.decode() for request in site.requests_of()] == [shown]
+        assert [request.post_data for request in device.requests_of()] == [shown]
         assert page.context.cookies() == []
         assert page.evaluate("() => Object.keys(localStorage).sort()") == ["candor-changes/2", "candor-ledger/2"]
         kept = page.evaluate("() => JSON.stringify([localStorage, document.cookie])")
@@ -64,7 +64,7 @@ def test_the_only_thing_that_leaves_is_the_report(site: Site, browser: Browser) 
 
 def test_a_beacon_on_leaving_would_be_seen(site: Site, browser: Browser) -> None:
     """The check above has teeth: the server's record holds what a page sends while it is left."""
-    published = site.add(everything())
+    published = site.add(all_types_survey())
     spy = f"addEventListener('pagehide', () => navigator.sendBeacon('/s/exam', '{MARKS[0]}'))"
     with visit(browser, init=spy) as device:
         device.open(site.link(published))
@@ -78,13 +78,13 @@ def test_a_beacon_on_leaving_would_be_seen(site: Site, browser: Browser) -> None
 
 
 def test_reload_back_and_double_click_send_the_same_bytes_once(site: Site, browser: Browser) -> None:
-    published = site.add(everything())
+    published = site.add(all_types_survey())
     with visit(browser) as device:
         page = device.open(site.link(published))
         fill(page)
         page.get_by_role("button", name="Roll the dice").dblclick()
         expect(page.get_by_role("button", name="Send this")).to_be_enabled()
-        assert not site.sent()
+        assert not site.requests_of()
         shown = shown_bytes(page)
         page.reload()
         expect(page.get_by_text("It does not show your answers a second time.")).to_be_visible()
@@ -103,12 +103,12 @@ def test_reload_back_and_double_click_send_the_same_bytes_once(site: Site, brows
         page.reload()
         expect(page.get_by_role("heading", name="You answered this survey on")).to_be_visible()
         assert page.locator("form").count() == 0
-        assert [request.body.decode() for request in site.sent()] == [shown]
-        assert site.stored(published) == [json.loads(shown)]
+        assert [request.body.decode() for request in site.requests_of()] == [shown]
+        assert site.stored_reports(published) == [json.loads(shown)]
 
 
 def test_a_second_tab_cannot_draw_again(site: Site, browser: Browser) -> None:
-    published = site.add(everything())
+    published = site.add(all_types_survey())
     with visit(browser) as device:
         first = device.open(site.link(published))
         second = first.context.new_page()
@@ -147,7 +147,7 @@ def remembering(browser: Browser) -> Iterator[Browser]:
 
 @pytest.mark.parametrize("left_at", ["questions", "review"])
 def test_the_back_button_shows_nobody_what_was_answered(site: Site, remembering: Browser, left_at: str) -> None:
-    published = site.add(everything())
+    published = site.add(all_types_survey())
     with visit(remembering) as device:
         page = device.open(site.link(published))
         page.evaluate("() => addEventListener('pageshow', ({ persisted }) => (window.persisted = persisted))")
@@ -172,7 +172,7 @@ def test_the_back_button_shows_nobody_what_was_answered(site: Site, remembering:
 
 
 def test_a_page_that_was_left_half_filled_in_comes_back_empty(site: Site, remembering: Browser) -> None:
-    published = site.add(everything())
+    published = site.add(all_types_survey())
     with visit(remembering) as device:
         page = device.open(site.link(published))
         page.evaluate("() => addEventListener('pageshow', ({ persisted }) => (window.persisted = persisted))")
@@ -186,7 +186,7 @@ def test_a_page_that_was_left_half_filled_in_comes_back_empty(site: Site, rememb
 
 
 def test_failure_keeps_the_report_also_over_a_reload(site: Site, browser: Browser) -> None:
-    published = site.add(everything())
+    published = site.add(all_types_survey())
     with visit(browser) as device:
         page = device.open(site.link(published))
         fill(page)
@@ -202,14 +202,14 @@ def test_failure_keeps_the_report_also_over_a_reload(site: Site, browser: Browse
         expect(button).to_be_enabled()
         site.intercept = lambda request: None
         send(page)
-        bodies = [request.body for request in site.sent()]
+        bodies = [request.body for request in site.requests_of()]
         assert len(bodies) == 3
         assert len(set(bodies)) == 1
-        assert len(site.stored(published)) == 1
+        assert len(site.stored_reports(published)) == 1
 
 
 def test_the_receipt_is_a_file(site: Site, browser: Browser, tmp_path: Path) -> None:
-    published = site.add(everything())
+    published = site.add(all_types_survey())
     with visit(browser) as device:
         page = device.open(site.link(published))
         fill(page)
@@ -220,7 +220,7 @@ def test_the_receipt_is_a_file(site: Site, browser: Browser, tmp_path: Path) -> 
         assert saving.value.suggested_filename == "receipt-exam.json"
         saving.value.save_as(tmp_path / "receipt.json")
         receipt = json.loads((tmp_path / "receipt.json").read_text())
-        (stored,) = site.stored(published)
+        (stored,) = site.stored_reports(published)
         assert (receipt["survey"], receipt["bits"]) == (stored["survey"], stored["bits"])
         assert set(receipt) == {"slug", "survey", "bits", "epsilon", "day"}  # and not which row it is
         assert device.complaints == []

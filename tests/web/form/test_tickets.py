@@ -14,13 +14,13 @@ from candor_client.report import to_base64url
 from survey_app.accounts import hash_secret
 from survey_app.languages import LANGUAGES
 from survey_app.store import PublishedSurvey, State, TicketFile, now
-from tests.browser import BY_LOOK, Site, Visit, overflows, violations, visit, wear
+from tests.browser import BY_LOOK, Site, Visit, apply_look, overflows, violations, visit
 from tests.definitions import simple
 from tests.fixtures import Installation
 from tests.form_browser import option, randomize, send
-from tests.paper_surveys import read
+from tests.paper_surveys import read_page
 from tests.server_process import Server
-from tests.ticket_surveys import invited_to, key, paid
+from tests.ticket_surveys import invent_ticket, invitation_survey, key
 
 CODE, OTHER = "a-code-of-22-characters", "b-code-of-22-characters"
 FALLEN = "crypto.getRandomValues = (bytes) => bytes.fill({})"  # 0: every coin shows heads
@@ -76,7 +76,7 @@ def lost(page: Page) -> Iterator[list[str]]:
 
 
 def posts(site: Site, what: str) -> list[Any]:
-    return [request for request in site.sent() if request.path.endswith(f"/{what}")]
+    return [request for request in site.requests_of() if request.path.endswith(f"/{what}")]
 
 
 def test_an_invitation_buys_a_ticket_and_never_meets_the_report(site: Site, browser: Browser) -> None:
@@ -87,7 +87,7 @@ def test_an_invitation_buys_a_ticket_and_never_meets_the_report(site: Site, brow
         assert "has it signed unseen" in device.text()
         closes = published.terms.closes
         assert closes is not None and f"No result is shown before {day_in(page, closes)}" in device.text()
-        assert not site.sent()  # programs that look through mail open links, and press nothing
+        assert not site.requests_of()  # programs that look through mail open links, and press nothing
         assert question(page).count() == 0
         take(page)
         expect(question(page)).to_be_visible()
@@ -100,8 +100,8 @@ def test_an_invitation_buys_a_ticket_and_never_meets_the_report(site: Site, brow
         ticket = json.loads(sending.body)["ticket"]
         assert not any(part in taking.body.decode() for part in ticket.values())
         assert not any(part in page.evaluate(KEPT) for part in ticket.values())
-        assert not any(CODE in f"{request.path} {request.body!r}" for request in site.received)
-        assert len(site.stored(published)) == 1
+        assert not any(CODE in f"{request.path} {request.body!r}" for request in site.requests)
+        assert len(site.stored_reports(published)) == 1
         page.goto(site.link(published, f"#code={CODE}"))  # the page starts anew by itself
         expect(title(page, "You answered this survey on")).to_be_visible()
         assert len(posts(site, "tickets")) == 1
@@ -145,7 +145,7 @@ def test_a_lost_reply_and_a_closed_page_cost_nobody_the_ticket(site: Site, brows
         assert len(bodies) >= 3
         assert len(set(bodies)) == 1  # the same z
         answer(page)
-        assert len(site.stored(published)) == 1
+        assert len(site.stored_reports(published)) == 1
 
 
 def test_two_tabs_take_one_ticket(site: Site, browser: Browser) -> None:
@@ -160,7 +160,7 @@ def test_two_tabs_take_one_ticket(site: Site, browser: Browser) -> None:
         expect(question(second)).to_be_visible()  # by itself
         answer(second)
         expect(title(first, "You answered this survey on")).to_be_visible()
-        assert len(site.stored(published)) == 1
+        assert len(site.stored_reports(published)) == 1
 
 
 # what is refused, and what to do then
@@ -172,13 +172,13 @@ def test_without_code_and_ticket_the_page_says_what_to_open(site: Site, browser:
         page = device.open(site.link(published))
         expect(title(page, "This survey is by invitation")).to_be_visible()
         assert "#ticket=…" in device.text()
-        assert not site.sent()
+        assert not site.requests_of()
         page.evaluate(f"location.hash = 'code={CODE}'")  # pasted behind the address: the page starts anew
         take(page)
         expect(question(page)).to_be_visible()
 
 
-def test_a_code_that_buys_nothing_makes_room_for_the_right_one(site: Site, browser: Browser) -> None:
+def test_a_code_that_buys_nothing_yields_to_the_right_one(site: Site, browser: Browser) -> None:
     published = site.invite(CODE, OTHER)
     with visit(browser) as device:
         page = device.open(site.link(published, "#code=nobody-knows-this-one"))
@@ -201,7 +201,7 @@ def test_a_code_that_buys_nothing_makes_room_for_the_right_one(site: Site, brows
         page.evaluate(f"location.hash = 'code={OTHER}'")
         take(page)
         answer(page)
-        assert len(site.stored(published)) == 2
+        assert len(site.stored_reports(published)) == 2
 
 
 def test_a_pause_between_ticket_and_report_loses_nothing(site: Site, browser: Browser) -> None:
@@ -222,7 +222,7 @@ def test_a_pause_between_ticket_and_report_loses_nothing(site: Site, browser: Br
         page.reload()
         expect(page.get_by_role("button", name="Send this")).to_be_enabled()
         send(page)
-        assert len(site.stored(published)) == 1
+        assert len(site.stored_reports(published)) == 1
 
 
 def test_limits_are_told_before_a_ticket_is_taken(site: Site, browser: Browser) -> None:
@@ -253,10 +253,10 @@ def test_a_second_person_s_link_waits_for_their_choice(site: Site, browser: Brow
         page.get_by_text("Somebody else answers here").click()
         page.get_by_role("button", name="Back to person 1").click()
         answer(page)
-        assert len(site.stored(published)) == 2
+        assert len(site.stored_reports(published)) == 2
 
 
-def test_whoever_goes_on_with_the_ticket_that_is_there_lets_the_code_go(site: Site, browser: Browser) -> None:
+def test_going_on_with_the_ticket_at_hand_drops_the_code(site: Site, browser: Browser) -> None:
     published = site.invite(CODE)
     with visit(browser) as device:
         page = device.open(site.link(published, f"#code={CODE}"))
@@ -310,7 +310,7 @@ def test_forgetting_a_ticket_offers_its_link_first_and_says_that_it_is_gone(site
         device.open(link)
         use(page)
         answer(page)
-        assert len(site.stored(published)) == 1
+        assert len(site.stored_reports(published)) == 1
 
 
 def test_a_pause_lets_nobody_send_and_tells_of_a_report_only_where_there_is_one(site: Site, browser: Browser) -> None:
@@ -361,7 +361,7 @@ def test_a_ticket_goes_to_another_device_by_its_link(site: Site, browser: Browse
         (entry,) = page.evaluate("() => Object.values(JSON.parse(localStorage['candor-ledger/2']).ledger.entries)")
         assert set(entry) == {"slug", "study", "server", "epsilon", "day", "stored"}
         assert float(entry["epsilon"]) > 0  # a made report is never refunded
-        assert len(site.stored(published)) == 1
+        assert len(site.stored_reports(published)) == 1
     with visit(browser) as device:
         page = device.open(f"{link[:-1]}{'A' if link[-1] != 'A' else 'B'}")
         expect(title(page, "This is no ticket for this survey")).to_be_visible()
@@ -386,13 +386,13 @@ def test_in_phases_the_ticket_is_taken_now_and_waits(site: Site, browser: Browse
         randomize(page)
         page.get_by_role("button", name="Send this").click()
         expect(title(page, "Answering has not begun yet")).to_be_focused()
-        assert site.stored(published) == []
+        assert site.stored_reports(published) == []
 
 
 def test_in_phases_the_place_is_kept_until_answering_begins(site: Site, browser: Browser) -> None:
     """The server's clock is past the moment, the device's at first is not; the ticket came by a link."""
     published = site.invite(CODE, from_=moment(-timedelta(days=2)))
-    ticket = paid(published.survey)
+    ticket = invent_ticket(published.survey)
     link = site.link(published, f"#ticket={to_base64url(ticket.prefix)}.{to_base64url(ticket.signature)}")
     with visit(browser) as device:
         device.page.clock.set_fixed_time(now() - timedelta(days=3))
@@ -402,7 +402,7 @@ def test_in_phases_the_place_is_kept_until_answering_begins(site: Site, browser:
         page.clock.set_fixed_time(now())
         device.open(site.link(published))
         answer(page)
-        assert len(site.stored(published)) == 1
+        assert len(site.stored_reports(published)) == 1
     with visit(browser) as device:
         page = device.open(site.link(published, f"#code={CODE}"))
         expect(title(page, "Tickets are no longer given out")).to_be_visible()
@@ -431,7 +431,7 @@ def test_another_issuer_sees_the_invitation_and_the_collector_never(
     folder.mkdir()
     with council(folder) as (server, file), visit(browser) as device:
         issuer = f"http://127.0.0.1:{server.port}"
-        published = site.add(invited_to(issuer=issuer))
+        published = site.add(invitation_survey(issuer=issuer))
         survey = published.survey
         file.bind(file.active_keys("exam")[0], survey.digest, survey.source, site.link(published))
         file.invite("exam", [hash_secret(CODE)])
@@ -440,10 +440,10 @@ def test_another_issuer_sees_the_invitation_and_the_collector_never(
         take(page)
         expect(question(page)).to_be_visible()
         answer(page)
-        assert len(site.stored(published)) == 1
+        assert len(site.stored_reports(published)) == 1
         assert file.count_invitations(survey.digest) == (1, 1)
         assert not posts(site, "tickets")
-        assert not any(CODE in request.everything for request in site.received)
+        assert not any(CODE in request.as_text for request in site.requests)
         assert device.complaints == []
 
 
@@ -453,7 +453,7 @@ def test_the_form_may_talk_to_its_issuer_and_to_nobody_else(installation: Instal
         return policy.partition("connect-src ")[2].partition(";")[0]
 
     other = installation.publish(
-        invited_to(definition=simple() | {"slug": "other"}, issuer="https://council.example.org")
+        invitation_survey(definition=simple() | {"slug": "other"}, issuer="https://council.example.org")
     )
     assert connects(other) == "'self' https://council.example.org"
     assert connects(installation.invite(CODE)) == "'self'"
@@ -480,7 +480,7 @@ def test_where_nothing_is_kept_the_link_saves_the_ticket(site: Site, browser: Br
         device.open(link)
         use(page)
         answer(page)
-        assert len(site.stored(published)) == 1
+        assert len(site.stored_reports(published)) == 1
 
 
 def test_the_screens_of_a_ticket_fit_and_pass_axe_light_and_dark(site: Site, browser: Browser) -> None:
@@ -488,7 +488,7 @@ def test_the_screens_of_a_ticket_fit_and_pass_axe_light_and_dark(site: Site, bro
 
     def look(device: Visit) -> None:
         for name, rules in (("phone-light", ()), ("zoomed-dark", BY_LOOK)):
-            wear(device.page, name)
+            apply_look(device.page, name)
             assert violations(device.page, *rules) == [], name
             assert overflows(device.page) == [], name
 
@@ -514,7 +514,7 @@ def test_the_screens_of_a_ticket_fit_and_pass_axe_light_and_dark(site: Site, bro
 def test_the_pages_say_openly_what_tickets_do_not_protect(installation: Installation, language: str) -> None:
     definition = simple() | ({} if language == "en" else {"language": language})
     installation.invite(CODE, definition=definition)
-    told = read(installation.client, "privacy")
+    told = read_page(installation.client, "privacy")
     assert "58" in told
     assert "300" in told
     assert "RFC 9474" in told
@@ -529,8 +529,8 @@ def test_the_pages_say_openly_what_tickets_do_not_protect(installation: Installa
 
 
 def test_phases_and_another_issuer_are_told_where_they_are(installation: Installation) -> None:
-    installation.publish(invited_to(issuer="https://council.example.org", from_="2027-01-10T08:00Z"))
-    told = read(installation.client, "privacy")
+    installation.publish(invitation_survey(issuer="https://council.example.org", from_="2027-01-10T08:00Z"))
+    told = read_page(installation.client, "privacy")
     assert "tickets until 2027-01-10 08:00 UTC, answers from then on" in told
     assert "https://council.example.org gives out the tickets" in told
     assert "does not part the two" not in told
@@ -539,10 +539,10 @@ def test_phases_and_another_issuer_are_told_where_they_are(installation: Install
 def test_a_survey_by_invitation_takes_no_paper_sheets(installation: Installation) -> None:
     installation.invite(CODE)
     for page in ("paper", "enter"):
-        told = read(installation.client, page)
+        told = read_page(installation.client, page)
         assert "Each report needs a ticket, which only a device can take, so there are no sheets." in told
         assert "enter.js" not in installation.client.get(f"/s/exam/{page}").text
-    told = read(installation.client, "privacy")
+    told = read_page(installation.client, "privacy")
     assert "a sheet of paper cannot hold a ticket" in told
 
 

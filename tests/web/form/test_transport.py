@@ -29,8 +29,8 @@ def test_the_form_over_plain_http_from_another_host_sends_nothing(site: Site, br
         assert way == f"https://{FAR}/s/exam#sha256={published.survey.digest}"
         assert page.evaluate("Object.keys(localStorage)") == []
         assert violations(page) == [] and overflows(page) == []
-        assert not site.sent() and not device.sent()
-        assert "/api/surveys/exam" not in [request.path for request in site.received], "not even the questions"
+        assert not site.requests_of() and not device.requests_of()
+        assert "/api/surveys/exam" not in [request.path for request in site.requests], "not even the questions"
 
 
 def test_no_ticket_is_taken_there(site: Site, browser: Browser) -> None:
@@ -39,7 +39,7 @@ def test_no_ticket_is_taken_there(site: Site, browser: Browser) -> None:
         page = device.open(f"{far(site)}/s/exam#code={CODE}")
         expect(page.locator("#form a")).to_have_attribute("href", f"https://{FAR}/s/exam#code={CODE}")
         assert page.get_by_role("button").count() == 0
-        assert not site.sent()
+        assert not site.requests_of()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -62,7 +62,7 @@ def test_a_file_that_sends_by_plain_http_asks_nothing(site: Site, browser: Brows
         expect(device.page.get_by_role("heading", name="This page is not encrypted")).to_be_visible()
         expect(device.page.locator("#form a")).to_have_attribute("href", f"https://{FAR}/s/exam")
         assert device.page.locator("form").count() == 0
-        assert not site.received
+        assert not site.requests
 
 
 def test_the_interviewer_s_page_sends_nothing_either(site: Site, browser: Browser) -> None:
@@ -72,4 +72,4 @@ def test_the_interviewer_s_page_sends_nothing_either(site: Site, browser: Browse
         page.goto(f"{far(site)}/s/exam/enter")
         expect(page.locator("#trouble")).to_have_text(Words("en")("paper.error_bad_address"))
         expect(page.locator("#enter")).to_be_hidden()
-        assert not site.sent()
+        assert not site.requests_of()

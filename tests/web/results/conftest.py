@@ -1,4 +1,4 @@
-"""Servers with results: one that nobody changes, and one of one's own."""
+"""Servers with results: one that tests share and do not change, and an empty one for each test."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.web.results.results_fixtures import Installation, campus, other_mecha
 
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    """Surveys that nobody changes."""
+    """Yield a server whose surveys no test changes."""
     made = Installation(tmp_path_factory.mktemp("installation"))
     made.add(campus(), 1200)
     made.add(campus("west"), 800)
@@ -22,7 +22,7 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
 
 @pytest.fixture
 def fresh(tmp_path: Path) -> Iterator[Installation]:
-    """An empty server of one's own."""
+    """Yield an empty server for one test."""
     made = Installation(tmp_path)
     yield made
     made.store.close()

@@ -1,4 +1,4 @@
-"""A server with surveys to look at, and how the numbers of a page are read back."""
+"""A server with surveys to look at, and functions that read the numbers of a page."""
 
 import math
 import re
@@ -19,7 +19,7 @@ from survey_app.accounts import hash_password, hash_secret
 from survey_app.assure.simulation.devices import reports
 from survey_app.authoring import build
 from survey_app.authoring.terms import Terms
-from survey_app.plan.assumed_people import draw_people
+from survey_app.plan.simulated_people import draw_people
 from survey_app.results.informativeness import UNINFORMATIVE
 from survey_app.store import STEP, PublishedSurvey, State, Store, Submission
 from survey_app.store.sqlite import SqliteStore
@@ -58,7 +58,7 @@ def campus(slug: str = "campus") -> Survey:
 
 
 def fill(store: Store, published: PublishedSurvey, count: int) -> None:
-    """Reports of made-up people."""
+    """Store reports of simulated people."""
     rng = np.random.default_rng()
     for rows in reports(published.survey, draw_people(published.survey, {}, count, rng), rng):
         made = [Submission(published.key, secrets.token_bytes(16), row.tobytes()) for row in rows]
@@ -79,7 +79,7 @@ class Installation:
     def add(
         self, made: Survey | dict[str, Any], count: int = 0, *, close: bool = False, **settings: Any
     ) -> PublishedSurvey:
-        """A survey whose results show so many reports; while it is open, a step more have come."""
+        """Publish a survey whose results show so many reports; while it is open, one more step of reports comes in."""
         kept = {key: settings.pop(key) for key in ("owner", "state") if key in settings}
         parsed, terms = survey(made) if isinstance(made, dict) else made, Terms(**{"public": True, **settings})
         published = publish(self.store, parsed, terms, **{"owner": self.ada.key, **kept})
@@ -108,8 +108,10 @@ class Installation:
 
 
 def other_mechanisms() -> dict[str, Any]:
-    """What the campus does not have: drawn options that may be skipped, levels, a joint of which one hides the other,
-    and each device answers one field, by its chance.
+    """Return a survey with everything that the campus lacks.
+
+    That is: optional drawn options, levels, and a joint field where one question hides the other. Each device answers
+    one field, by its chance.
     """
     questions = [
         choice("town", 8), multiple("used", 4, optional=True), number("hours", levels=3, max=6, unit="h"),
@@ -124,10 +126,10 @@ def other_mechanisms() -> dict[str, Any]:
     return define(questions, fields, slug="others", ask=1)
 
 
-def rounds(node: Node) -> bool:
-    """Whether the text of a number is the number itself, to as many digits as it has; shares are in percent.
+def is_rounded(node: Node) -> bool:
+    """Return whether a number's text is the number itself, rounded to its digits; shares are in percent.
 
-    Where its interval says nothing, that is said instead.
+    Where the interval is uninformative, the text has to say so instead.
     """
     text, number = node.text, float(node.attributes["value"])
     if text == UNINFORMATIVE:
@@ -139,22 +141,22 @@ def rounds(node: Node) -> bool:
     return min(abs(seen - number), abs(seen - 100 * number)) <= half
 
 
-def told(row: Node) -> dict[str, Any]:
-    """The numbers of a row, by the API's names."""
+def row_numbers(row: Node) -> dict[str, Any]:
+    """Return the numbers of a row, by the API's names."""
     return {one.attributes["data-key"]: float(one.attributes["value"]) for one in row.all("data", data_key=None)}
 
 
-def same(row: Node, line: Line, keys: Sequence[str] = NUMBERS) -> None:
-    """A row says what a line of the API says: each number exactly, each text its rounding."""
+def check_row(row: Node, line: Line, keys: Sequence[str] = NUMBERS) -> None:
+    """Check a row against a line of the API: each number is equal, each text is its rounding."""
     numbers = {key: line[key] for key in keys if isinstance(line.get(key), int | float)}
-    assert told(row) == {key: value for key, value in numbers.items() if not math.isnan(value)}
-    assert all(rounds(one) for one in row.all("data"))
+    assert row_numbers(row) == {key: value for key, value in numbers.items() if not math.isnan(value)}
+    assert all(is_rounded(one) for one in row.all("data"))
     if "coverage" in keys:
         assert line["coverage"] in [cell.text for cell in row.all("td")]
 
 
-def same_group(row: Node, line: Line, difference: Line | None = None) -> None:
-    """The row of a group says what its line says, and what the difference to the first group says."""
+def check_group_row(row: Node, line: Line, difference: Line | None = None) -> None:
+    """Check the row of a group against its line, and against the difference to the first group."""
     gap = [one for cell in row.all("td", data_difference=None) for one in cell.all("data")]
     own = [one for one in row.all("data") if one not in gap]
     for found, wanted, keys in (
@@ -163,39 +165,39 @@ def same_group(row: Node, line: Line, difference: Line | None = None) -> None:
     ):
         expected = [] if wanted is None else [wanted[key] for key in keys]
         assert [float(one.attributes["value"]) for one in found] == expected
-        assert all(rounds(one) for one in found)
+        assert all(is_rounded(one) for one in found)
 
 
-def as_read(part: Mapping[str, Any], kind: str) -> list[Line]:
-    """The lines of a list in the order of the page: yes before no."""
+def in_page_order(part: Mapping[str, Any], kind: str) -> list[Line]:
+    """Return the lines of a list in the order of the page: yes before no."""
     lines: list[Line] = part.get(kind, [])
     return sorted(lines, key=lambda line: part["type"] == "yes_no" and line["option"] != "yes")
 
 
-def drawing(svg: str) -> ElementTree.Element:
+def parse_svg(svg: str) -> ElementTree.Element:
     return ElementTree.fromstring(svg)  # noqa: S314  our own text
 
 
-def shown_intervals(page: Node) -> int:
-    """How many intervals the page says that it shows."""
+def count_intervals(page: Node) -> int:
+    """Return how many intervals the page says that it shows."""
     found = re.search(r"([\d,]+) intervals of [\d.]+% are shown", page.one("ul", id="live-cautions").text)
     assert found
     return int(found[1].replace(",", ""))
 
 
 def plot_rows(picture: Node) -> list[str]:
-    """What a plot says of each of its rows."""
+    """Return what a plot says of each of its rows."""
     return [group.all("title")[0].text for group in picture.all("g", class_="row")]
 
 
-def said_by(row: Node, low: str, high: str) -> str:
-    """What a plot should say of a row of the table."""
+def describe_row(row: Node, low: str, high: str) -> str:
+    """Return what a plot should say of a row of the table."""
     texts = {one.attributes["data-key"]: one.text for one in row.all("data")}
     return f"{row.attributes['data-option']}: {texts['estimate']}, {texts[low]} to {texts[high]}"
 
 
-def evil() -> dict[str, Any]:
-    """Everything an author writes, hostile; options that a spreadsheet would run."""
+def hostile_survey() -> dict[str, Any]:
+    """Return a survey whose author's texts are all hostile; some options would run in a spreadsheet."""
     texts = [f"{mark}{EVIL}" for mark in ("=1+", "+", "-", "@", "")]
     pick = {"id": "pick", "type": "choice", "text": EVIL, "options": texts}
     many = {"id": "many", "type": "multiple", "text": EVIL + " ", "options": texts[:3]}

@@ -75,7 +75,7 @@ def test_in_the_browser_a_reader_changes_the_confidence_and_crosses_two_question
         assert device.complaints == []
 
 
-def test_in_the_browser_a_desk_shows_all_columns_of_a_cross_tab(site: Site, browser: Browser) -> None:
+def test_in_the_browser_a_desktop_shows_all_columns_of_a_cross_tab(site: Site, browser: Browser) -> None:
     fill(site.store, site.add(build(FOUR).survey), 400)
     with visit(browser, **DESKTOP) as device:
         page = device.open(f"{site.origin}/results/four?rows=claimed&columns=stress")
@@ -98,7 +98,7 @@ def test_in_the_browser_the_page_follows_new_reports_without_a_reload(site: Site
         place = "document.getElementById('q-help').getBoundingClientRect().top"
         assert abs(page.evaluate(place)) < 2
         old = page.inner_html("#live-cheated")
-        asked = len(site.received)
+        asked = len(site.requests)
         with page.expect_response("**/count") as counted:
             page.clock.run_for(10_000)
         counted.value.finished()
@@ -107,7 +107,7 @@ def test_in_the_browser_the_page_follows_new_reports_without_a_reload(site: Site
         page.evaluate("hide(true)")
         page.clock.run_for(60_000)
         assert page.inner_text("#news") == ""  # nobody looks, so nothing is asked
-        assert len([one for one in site.received[asked:] if "/count" in one.path]) == 1
+        assert len([one for one in site.requests[asked:] if "/count" in one.path]) == 1
         page.evaluate("hide(false); document.dispatchEvent(new Event('visibilitychange'))")
         expect(page.locator("#news")).to_contain_text("60 reports")
         assert page.locator("#news").get_attribute("role") == "status"
@@ -121,9 +121,9 @@ def test_in_the_browser_the_page_follows_new_reports_without_a_reload(site: Site
         site.store.set_state(published, State.CLOSED)
         page.clock.run_for(10_000)
         expect(page.locator("#news")).to_have_text("Final: 80 reports.")
-        asked = len(site.received)
+        asked = len(site.requests)
         page.clock.run_for(60_000)
-        assert len(site.received) == asked
+        assert len(site.requests) == asked
         assert device.complaints == []
 
 
@@ -209,7 +209,7 @@ def test_without_scripts_the_page_has_all_but_the_pictures(site: Site, browser: 
 
 
 def test_in_the_browser_axe_finds_nothing_and_nothing_sticks_out(site: Site, browser: Browser) -> None:
-    """A page as most see it in four looks, a phone and a desk, light and dark; what is rare or unfolded once."""
+    """A page as most see it in four looks, on a phone and a desktop, light and dark; what is rare or unfolded once."""
     long = "Donaudampfschifffahrtsgesellschaftskapitän" * 5
     fair = scale(optional=True) | {"text": long, "points": ["no", long, "yes"]}
     questions = [yes_no(), fair, number("age", bins=3, max=8), number(), choice()]
@@ -255,7 +255,7 @@ def test_in_the_browser_the_keyboard_is_enough(site: Site, browser: Browser) -> 
         assert page.locator("#t-cheated").is_visible()
 
 
-def test_in_the_browser_a_refused_cross_tab_is_in_sight_of_whoever_asked_for_it(site: Site, browser: Browser) -> None:
+def test_in_the_browser_a_refused_cross_tab_is_in_sight_of_the_reader(site: Site, browser: Browser) -> None:
     fill(site.store, site.add(blocks()), 600)
     with visit(browser, **PHONE) as device:
         page = device.open(f"{site.origin}/results/blocks")

@@ -1,4 +1,4 @@
-"""The codebook, for whoever may see the results."""
+"""The codebook, for people who may see the results."""
 
 from xml.etree import ElementTree
 

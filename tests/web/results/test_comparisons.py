@@ -15,11 +15,11 @@ from tests.web.results.results_fixtures import (
     NUMBERS,
     Installation,
     campus,
+    check_group_row,
+    check_row,
+    count_intervals,
     plot_rows,
-    same,
-    same_group,
-    shown_intervals,
-    told,
+    row_numbers,
 )
 
 
@@ -35,15 +35,15 @@ def test_a_cross_tab_is_the_apis(installation: Installation, pair: tuple[str, st
         assert len(cells) == len(lines) == len(document[kind])
         assert {cell.attributes["data-option"] for cell in cells} == lines.keys(), "in the order of readers: yes first"
         for cell in cells:
-            same(cell, lines[cell.attributes["data-option"]], ("estimate", "low", "high"))
+            check_row(cell, lines[cell.attributes["data-option"]], ("estimate", "low", "high"))
     test = page.one("p", data_test=None)
-    found = told(test)
+    found = row_numbers(test)
     assert {key: found[key] for key in ("statistic", "df", "p_value", "n")} == {
         key: document["test"][key] for key in ("statistic", "df", "p_value", "n")
     }
     assert document["test"]["name"][1:] in test.text
     alone, together = (
-        shown_intervals(installation.page(f"/results/campus{end}")) for end in ("?confidence=0.9", f"?{query}")
+        count_intervals(installation.page(f"/results/campus{end}")) for end in ("?confidence=0.9", f"?{query}")
     )
     assert together - alone == sum(len(document[kind]) for kind in ("estimates", "within_rows", "differences"))
     titles = plot_rows(page.one("div", id=f"live-{pair[0]}-crosstab").one("svg"))
@@ -76,7 +76,7 @@ def test_what_cannot_occur_is_no_cell(installation: Installation) -> None:
         assert [cell.text for cell in cells[1][:2]] == ["–", "–"]
         lines = {" + ".join(line["options"]): line for line in document[kind]}
         for cell in [cell for row in cells for cell in row if cell.attributes.get("data-option")]:
-            same(cell, lines[cell.attributes["data-option"]], ("estimate", "low", "high"))
+            check_row(cell, lines[cell.attributes["data-option"]], ("estimate", "low", "high"))
     assert [(line["low"], line["high"], line["method"]) for line in document["within_rows"][3:]] == [
         (1, 1, "certain")
     ] * 2
@@ -126,8 +126,8 @@ def test_surveys_stand_side_by_side(installation: Installation) -> None:
         if question.type == "yes_no":  # yes before no; documents keep the order of symbols
             bodies.reverse()
         for body, first, other, difference in zip(bodies, *parts, differences, strict=True):
-            same_group(body.one("tr", data_group="campus"), first)
-            same_group(body.one("tr", data_group="west"), other, difference)
+            check_group_row(body.one("tr", data_group="campus"), first)
+            check_group_row(body.one("tr", data_group="west"), other, difference)
     assert len(page.one("div", id="live-cheated-groups").one("svg").all("g", class_="row")) == 4
     for figure in page.all("figure"):
         installation.get(figure.one("a").attributes["href"])

@@ -1,4 +1,4 @@
-"""Whoever subtracts two shares that are shown finds the difference that is shown, to its last digit.
+"""The difference of two displayed shares is the displayed difference, to its last digit.
 
 It holds whatever the reports say, so the surveys and their reports are made up anew each time.
 """
@@ -17,7 +17,7 @@ from survey_app.tally import Bits
 from survey_app.web.results.crosstab_view import CrosstabView
 from survey_app.web.results.group_comparison import build_comparisons
 from survey_app.web.results.plots import View
-from tests.results.figure_kinds import FIELDS, made_of
+from tests.results.figure_kinds import FIELDS, make_survey
 from tests.results.test_coherence import answered_by, tallied
 
 TIMES = 40
@@ -39,7 +39,7 @@ def agrees(gap: str, one: str, other: str) -> bool:
 
 
 def random_survey(rng: np.random.Generator, *, names: list[str] = NAMES) -> tuple[Survey, Bits]:
-    made = made_of(rng.choice(names, 2).tolist())
+    made = make_survey(rng.choice(names, 2).tolist())
     return made, answered_by(made, int(rng.integers(20, 1500)), rng)
 
 

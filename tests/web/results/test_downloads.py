@@ -19,9 +19,9 @@ from tests.web.results.results_fixtures import (
     NUMBERS,
     Installation,
     campus,
-    drawing,
-    evil,
     fill,
+    hostile_survey,
+    parse_svg,
     plot_rows,
 )
 
@@ -39,7 +39,7 @@ def test_each_plot_is_a_file_that_says_the_same(installation: Installation, slug
         assert answer.content_type == "image/svg+xml"
         name = re.fullmatch(r'attachment; filename="([a-z0-9_-]+\.svg)"', answer.headers["Content-Disposition"])
         assert name and name[1].startswith(f"{slug}-")
-        alone = drawing(answer.text)
+        alone = parse_svg(answer.text)
         assert alone.find("{http://www.w3.org/2000/svg}style") is not None
         titles = [
             one.findtext("{http://www.w3.org/2000/svg}title")
@@ -55,7 +55,7 @@ WORDS = ("kind", "coverage", "sample_coverage", "method")
 
 
 def test_csv_texts_are_no_formulas_and_numbers_stay_numbers(fresh: Installation) -> None:
-    fresh.add(evil(), 60)
+    fresh.add(hostile_survey(), 60)
     for address in ("/results/evil.csv", "/results/evil/crosstab.csv?rows=pick&columns=rate"):
         rows = list(csv.DictReader(io.StringIO(fresh.get(address).text)))
         assert any(EVIL in cell for row in rows for cell in row.values())
@@ -106,7 +106,7 @@ def test_the_csv_names_its_survey_and_has_the_chances_behind_every_reported_shar
 
 
 def test_nothing_is_written_while_raw_data_are_read(fresh: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tidying waits for those who read, and whoever writes for tidying."""
+    """Tidying waits for readers, and writers wait for tidying."""
     fresh.add(campus(), 2 * STEP)
     shown, record, seen = fresh.store.open_snapshot, fresh.store.record, list[str]()
 

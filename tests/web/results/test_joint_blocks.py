@@ -13,7 +13,7 @@ from survey_app.store import Submission
 from tests.block_survey import blocks
 from tests.definitions import COIN, choice, define, drawn, field, multiple, number, subset, yes_no
 from tests.tree import Node
-from tests.web.results.results_fixtures import Installation, plot_rows, same
+from tests.web.results.results_fixtures import Installation, check_row, plot_rows
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,7 @@ def test_a_follow_up_leads_with_those_who_answered_and_says_who_was_asked(instal
         assert f"Among those who were asked and answered; n: {reached}" in told.one("svg").text
         assert [one.attributes["data-list"] for one in told.all("tbody")] == ["answered", "estimates"]
         for row, line in zip(told.one("tbody", data_list="estimates").all("tr"), part["estimates"], strict=True):
-            same(row, line)
+            check_row(row, line)
     assert not page.one("section", id="q-fair").all("p", class_="condition")
 
 
@@ -170,7 +170,7 @@ def test_two_options_are_crossed_on_the_page_and_in_its_files(installation: Inst
     assert (document["base"], len(document["estimates"])) == ("devices asked about both options", 4)
     cells = [cell for row in page.one("tbody", id="cross-estimates").all("tr") for cell in row.all("td")]
     for cell, line in zip(cells, reversed(document["estimates"]), strict=True):  # yes before no
-        same(cell, line, ("estimate", "low", "high"))
+        check_row(cell, line, ("estimate", "low", "high"))
     assert ": devices asked about both options." in page.one("p", data_test=None).text
     file = installation.get(f"/results/blocks/crosstab.csv?{query}")
     assert 'filename="blocks-used-notes-by-used-phone.csv"' in file.headers["Content-Disposition"]

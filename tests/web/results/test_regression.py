@@ -1,4 +1,4 @@
-"""Regression on the page: what the API says and the command computes, for whoever may read, and bounded."""
+"""Regression on the page: what the API says and the command computes, for people who may read, and bounded."""
 
 import json
 import math
@@ -18,7 +18,7 @@ from survey_app.web import access
 from survey_app.web.results import regression_view
 from tests.definitions import COIN, choice, define, field, multiple, number, scale, subset, survey, yes_no
 from tests.tree import Node
-from tests.web.results.results_fixtures import Installation, rounds, shown_intervals
+from tests.web.results.results_fixtures import Installation, count_intervals, is_rounded
 
 SHARP = {"kind": "flip", "one": str(2**64 - 2**60), "zero": str(2**60)}
 QUERY = [("outcome", "cheated=yes"), ("on", "help"), ("on", "fair")]
@@ -72,13 +72,13 @@ def test_the_page_has_what_the_api_has_and_the_command_computes(installation: In
         assert {key: float(data.attributes["value"]) for key, data in shown.items()} == {
             key: line[key] for key in ("estimate", "low", "high", "standard_error")
         }
-        assert all(map(rounds, shown.values()))
+        assert all(map(is_rounded, shown.values()))
         ratio = rows[line["name"]].all("td")[0].text
         assert is_uninformative_coefficient(one) or float(ratio.split()[0]) == pytest.approx(
             math.exp(line["estimate"]), rel=6e-3
         )
     assert part(page).one("p", id="live-fitted-n").one("data").attributes["value"] == str(computed.coefficients[0].n)
-    assert shown_intervals(page) == shown_intervals(installation.page("/results/exam?confidence=0.9")) + 5
+    assert count_intervals(page) == count_intervals(installation.page("/results/exam?confidence=0.9")) + 5
     ids = [node.attributes["id"] for node in page.all(id=None)]
     assert len(ids) == len(set(ids))
     link = next(one for one in part(page).all("a") if "JSON" in one.text)

@@ -32,15 +32,15 @@ from tests.web.results.results_fixtures import (
     PASSWORD,
     TOKEN,
     Installation,
-    as_read,
     campus,
-    drawing,
-    evil,
+    check_row,
+    describe_row,
     fill,
+    hostile_survey,
+    in_page_order,
+    parse_svg,
     plot_rows,
-    said_by,
-    same,
-    told,
+    row_numbers,
 )
 
 QUERIES = [
@@ -65,10 +65,10 @@ def test_every_number_on_the_page_is_the_apis(installation: Installation, slug: 
             found = section.all("tbody", data_list=kind)
             assert len(found) == bool(part.get(kind))
             rows = [row for body in found for row in body.all("tr")]
-            wanted = as_read(part, kind)
+            wanted = in_page_order(part, kind)
             assert [row.attributes["data-option"] for row in rows] == [line["option"] for line in wanted]
             for row, line in zip(rows, wanted, strict=True):
-                same(row, line)
+                check_row(row, line)
                 seen += 1
         levels = {one["level"]: one["options"] for one in part.get("quantiles", [])}
         told_levels = {
@@ -81,7 +81,7 @@ def test_every_number_on_the_page_is_the_apis(installation: Installation, slug: 
     for body, part in zip(bodies, document["joint"], strict=True):
         cells = {tuple(line["options"]): line for line in part["estimates"]}
         for row in body.all("tr"):
-            same(row, cells.pop(tuple(head.text for head in row.all("th"))))
+            check_row(row, cells.pop(tuple(head.text for head in row.all("th"))))
             seen += 1
         assert not cells
     assert seen == sum(
@@ -94,12 +94,12 @@ def test_a_wrong_number_would_be_noticed(installation: Installation) -> None:
     page = installation.page("/results/campus")
     line = json.loads(installation.get("/api/surveys/campus/results").text)["questions"][0]["estimates"][1]
     row = page.all("tbody", data_list="estimates")[0].all("tr")[0]
-    same(row, line)
+    check_row(row, line)
     with pytest.raises(AssertionError):
-        same(row, {**line, "low": line["low"] + 1e-9})
+        check_row(row, {**line, "low": line["low"] + 1e-9})
     row.one("data", data_key="high").children = ["99.99%"]
     with pytest.raises(AssertionError):
-        same(row, line)
+        check_row(row, line)
 
 
 @pytest.mark.parametrize("slug", ["campus", "others"])
@@ -118,9 +118,9 @@ def test_the_table_and_the_plot_say_the_same(installation: Installation, slug: s
         ]
         for row in [*(one for one in first.all("tr") if one.attributes["data-kind"] != "mean"), *means]:
             ends = ("low", "high")
-            if "sample" in query and "sample_low" in told(row):
+            if "sample" in query and "sample_low" in row_numbers(row):
                 ends, sample = ("sample_low", "sample_high"), sample + 1
-            wanted["mean" if row.attributes["data-kind"] == "mean" else "share"].append(said_by(row, *ends))
+            wanted["mean" if row.attributes["data-kind"] == "mean" else "share"].append(describe_row(row, *ends))
         pictures = section.all("svg")
         assert len(pictures) == sum(bool(lines) for lines in wanted.values())
         for picture, rows in zip(pictures, [rows for rows in (wanted["share"], wanted["mean"]) if rows], strict=True):
@@ -387,8 +387,8 @@ def test_ids_are_unique_and_headings_in_order(installation: Installation, addres
 
 
 def test_hostile_texts_stay_texts(fresh: Installation) -> None:
-    fresh.add(evil(), 60)
-    fresh.add(evil() | {"slug": "twin"}, 60)
+    fresh.add(hostile_survey(), 60)
+    fresh.add(hostile_survey() | {"slug": "twin"}, 60)
     query = "rows=pick&columns=rate&with=twin&view=table"
     html = fresh.get(f"/results/evil?{query}", name="ada").text
     assert "<script>alert" not in html and "<img" not in html
@@ -397,9 +397,11 @@ def test_hostile_texts_stay_texts(fresh: Installation) -> None:
     assert not page.all("img")
     assert page.one("h1").text == EVIL
     assert page.one("h1").attributes["lang"] == "de"
-    assert {one.text for one in page.one("tbody", id="t-pick").all("th")} == set(evil()["questions"][0]["options"])
+    assert {one.text for one in page.one("tbody", id="t-pick").all("th")} == set(
+        hostile_survey()["questions"][0]["options"]
+    )
     for figure in page.all("figure"):
-        picture = drawing(fresh.get(figure.one("a").attributes["href"], name="ada").text)
+        picture = parse_svg(fresh.get(figure.one("a").attributes["href"], name="ada").text)
         names = {one.tag.rpartition("}")[2] for one in picture.iter()}
         assert not names & {"script", "img", "image", "foreignObject"}
         assert EVIL in (picture.findtext("{http://www.w3.org/2000/svg}title") or "")
@@ -498,7 +500,9 @@ def test_a_choice_with_a_thousand_options_stays_usable(fresh: Installation) -> N
     picture = page.one("div", id="live-town").one("svg")
     assert len(picture.all("g", class_="row")) == MOST_PLOTTED
     assert f"The {MOST_PLOTTED} largest of 1,000; the table has all." in picture.text
-    values = {row.attributes["data-option"]: told(row)["estimate"] for row in page.one("tbody", id="t-town").all("tr")}
+    values = {
+        row.attributes["data-option"]: row_numbers(row)["estimate"] for row in page.one("tbody", id="t-town").all("tr")
+    }
     drawn = [title.split(":")[0] for title in plot_rows(picture)]
     assert min(values[name] for name in drawn) >= sorted(values.values())[-MOST_PLOTTED]
 

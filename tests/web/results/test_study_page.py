@@ -1,4 +1,4 @@
-"""The results of a study: what its page, its files and the API say of all groups, to whoever may see them."""
+"""The results of a study: what its page, its files and the API say of all groups, to people who may see them."""
 
 import csv
 import io
@@ -9,7 +9,7 @@ import pytest
 
 from survey_app.authoring import build
 from survey_app.store import Member, PublishedSurvey, State, now
-from tests.web.results.results_fixtures import TOKEN, Installation, fill, same_group, shown_intervals
+from tests.web.results.results_fixtures import TOKEN, Installation, check_group_row, count_intervals, fill
 
 FILE = """\
 slug: {slug}
@@ -60,16 +60,16 @@ def test_each_question_stands_once_with_all_groups_differences_and_total(fresh: 
         lines = [group["questions"][place]["estimates"] for group in document["groups"]]
         assert len(bodies) == len(lines[0])
         for i, body in enumerate(bodies):
-            same_group(body.one("tr", data_group="North"), lines[0][i])
+            check_group_row(body.one("tr", data_group="North"), lines[0][i])
             for at, group in enumerate(("South", "West <b>")):
                 gap = document["differences"][at]["questions"][place]["estimates"][i]
-                same_group(body.one("tr", data_group=group), lines[at + 1][i], gap)
-            same_group(body.one("tr", data_total=None), document["total"]["questions"][place]["estimates"][i])
+                check_group_row(body.one("tr", data_group=group), lines[at + 1][i], gap)
+            check_group_row(body.one("tr", data_total=None), document["total"]["questions"][place]["estimates"][i])
     rows = page.one("tbody", id="live-members").all("tr")
     assert [row.one("a").attributes["href"] for row in rows] == [
         f"/results/work-{name}" for name in ("north", "south", "west")
     ]
-    assert shown_intervals(page) == sum(1 for _ in csv.reader(io.StringIO(fresh.get("/results/work.csv").text))) - 1
+    assert count_intervals(page) == sum(1 for _ in csv.reader(io.StringIO(fresh.get("/results/work.csv").text))) - 1
     assert "by group" in page.one("section", id="q-slept").text
     assert "12,000 people" in page.one("p", id="paragraph").text
     for figure in page.all("figure"):
@@ -98,7 +98,7 @@ def test_a_question_that_not_everybody_was_asked_says_so_in_a_study(fresh: Insta
     assert [body.attributes["data-option"] for body in bodies] == ["Noise", "Worry"]
     for i, body in enumerate(bodies):
         for group in document["groups"]:
-            same_group(body.one("tr", data_group=group["group"]), group["questions"][place]["answered"][i])
+            check_group_row(body.one("tr", data_group=group["group"]), group["questions"][place]["answered"][i])
     assert [body.all("th")[0].text for body in woke.all("tbody", data_list="groups")] == [
         "Noise",
         "Worry",

@@ -17,7 +17,7 @@ from survey_app.results.regression_document import regress_on_groups
 from survey_app.web.results.weights import parse_weights
 from tests.definitions import COIN, choice, define, field, subset, yes_no
 from tests.tree import Node
-from tests.web.results.results_fixtures import Installation, as_read, rounds, same_group
+from tests.web.results.results_fixtures import Installation, check_group_row, in_page_order, is_rounded
 from tests.web.results.test_study_page import study
 
 QUESTIONS = [yes_no(), choice()]
@@ -55,9 +55,9 @@ def test_a_study_is_weighed_as_the_reader_says(installation: Installation) -> No
     query = urlencode(BOTH)
     page = installation.page(f"/results/exam?{query}")
     total = computed(installation, ("exam-north", "exam-south"), {"exam-north": 9.0, "exam-south": 1.0})
-    shown = [line for part in total["questions"] for line in as_read(part, "estimates")]
+    shown = [line for part in total["questions"] for line in in_page_order(part, "estimates")]
     for row, line in zip(totals(page), shown, strict=True):
-        same_group(row, line)
+        check_group_row(row, line)
         assert "by these weights" in row.text
     assert "90%" in page.one("tbody", id="live-members").text
     assert "weighted by weights that were given (north 90%, south 10%)" in page.one("p", id="paragraph").text
@@ -78,9 +78,9 @@ def test_a_study_is_weighed_as_the_reader_says(installation: Installation) -> No
 def test_surveys_side_by_side_are_weighed_too(installation: Installation) -> None:
     page = installation.page("/results/east?with=west&weight-east=1&weight-west=3")
     total = computed(installation, ("east", "west"), {"east": 1.0, "west": 3.0})
-    shown = [line for part in total["questions"] for line in as_read(part, "estimates")]
+    shown = [line for part in total["questions"] for line in in_page_order(part, "estimates")]
     for row, line in zip(totals(page), shown, strict=True):
-        same_group(row, line)
+        check_group_row(row, line)
     assert not totals(installation.page("/results/east?with=west"))
     fields = [one.attributes["name"] for one in page.all("input") if one.attributes["name"].startswith("weight-")]
     assert {"weight-east", "weight-west"} <= set(fields)
@@ -140,7 +140,7 @@ def test_what_is_known_of_groups_explains_an_answer_as_the_command_does(installa
         shown = told.one("tr", data_name=line.name).all("data")
         found = {one.attributes["data-key"]: float(one.attributes["value"]) for one in shown}
         assert found == {key: getattr(line, key) for key in ("estimate", "low", "high", "standard_error")}
-        assert all(map(rounds, shown))
+        assert all(map(is_rounded, shown))
     assert told.one("p", id="live-fitted-n").one("data").attributes["value"] == str(computed.coefficients[0].n)
     ids = [node.attributes["id"] for node in page.all(id=None)]
     assert len(ids) == len(set(ids))

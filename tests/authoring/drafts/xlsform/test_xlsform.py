@@ -32,24 +32,24 @@ CHOICES = [
 SETTINGS = {"form_title": "Exam honesty", "form_id": "Exam 2026"}
 
 
-def workbook(
+def write_workbook(
     path: Path, rows: list[dict[str, str]], choices: list[tuple[str, ...]] | None = None, **settings: str
 ) -> Path:
     """An XLSForm of these rows."""
-    book = openpyxl.Workbook()
-    survey = book.active
+    workbook = openpyxl.Workbook()
+    survey = workbook.active
     assert survey is not None
     survey.title = "survey"
     head = [*HEAD, *sorted({key for row in rows for key in row} - set(HEAD))]
     for row in [head, *([row.get(key) for key in head] for row in rows)]:
         survey.append(row)
-    sheet = book.create_sheet("choices")
+    sheet = workbook.create_sheet("choices")
     for line in [("list_name", "name", "label"), *CHOICES] if choices is None else choices:
         sheet.append(line)
-    last = book.create_sheet("settings")
+    last = workbook.create_sheet("settings")
     last.append(list(SETTINGS | settings))
     last.append(list((SETTINGS | settings).values()))
-    book.save(path)
+    workbook.save(path)
     return path
 
 
@@ -59,7 +59,7 @@ def row(kind: str, name: str = "", label: str = "", **more: str) -> dict[str, st
 
 def imported(tmp_path: Path, *rows: dict[str, str], **more: Any) -> tuple[Draft, BuiltSurvey]:
     """A draft of these rows, which must build."""
-    made = make_draft(read_form(workbook(tmp_path / "form.xlsx", list(rows), **more)), "form.xlsx")
+    made = make_draft(read_form(write_workbook(tmp_path / "form.xlsx", list(rows), **more)), "form.xlsx")
     return made, build(made.text.encode())
 
 
@@ -316,7 +316,7 @@ def test_names_that_become_alike_stay_apart_and_evil_text_stays_text(tmp_path: P
 
 
 def test_a_form_of_nothing_but_text_is_refused_with_the_reasons(tmp_path: Path) -> None:
-    path = workbook(tmp_path / "form.xlsx", [row("text", "name", "Your name?")])
+    path = write_workbook(tmp_path / "form.xlsx", [row("text", "name", "Your name?")])
     with pytest.raises(FormError, match=r"nothing in form\.xlsx can be asked.*name: free text cannot be randomized"):
         make_draft(read_form(path), "form.xlsx")
 
@@ -326,7 +326,7 @@ def candor(*words: str) -> Result:
 
 
 def test_the_command_writes_a_draft_that_the_next_command_builds(tmp_path: Path) -> None:
-    form = workbook(
+    form = write_workbook(
         tmp_path / "form.xlsx", [row("text", "name", "Name?"), row("select_one yn", "a", "A?", required="yes")]
     )
     said = candor("import", str(form))
@@ -347,7 +347,7 @@ def test_what_is_no_xlsform_is_refused_in_a_sentence(tmp_path: Path) -> None:
     text.write_text("x")
     broken.write_bytes(b"no workbook")
     assert "is no XLSForm; its name ends in .xlsx or .xls" in candor("import", str(text)).output
-    for path in (broken, workbook(tmp_path / "bad.xlsx", [row("select_one nowhere", "x", "X?")])):
+    for path in (broken, write_workbook(tmp_path / "bad.xlsx", [row("select_one nowhere", "x", "X?")])):
         done = candor("import", str(path))
         assert done.exit_code == 1 and "is no XLSForm that pyxform reads" in done.output
 
