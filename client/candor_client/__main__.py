@@ -43,9 +43,9 @@ MODULE = "python -m candor_client"
 SOLE_RESPONDENT_NOTE = "If {} knows which report is yours;\nwhat it says is still left to the dice."
 LEDGER_COPY_NOTE = (
     "A copy of this file reveals where you took part, on which days, and what it cost. Once a report is stored, it "
-    "you answered, and not which report is yours.",
-    "Of what is not stored yet, it also holds what is to be sent, or the invitation or ticket: they could use that in "
-    "your place, and recognise it at the server.",
+    "reveals neither your answers nor which report is yours.",
+    "Before a report is stored, it also holds the report, the invitation or the ticket: a thief could use those in "
+    "your place, and recognise them at the server.",
 )
 
 

@@ -72,8 +72,8 @@ class QuestionPart(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One question: its shares in order, then means; and what follows from the shares, where something does.
 
     `base` says which devices n counts, unless it is all; `condition` says who was asked, unless it was everybody,
-    and then `answering` which share of n was asked and answered.
-    `lowered` is there where many answers share few reports: by how much the displayed share of the leading answer lies
+    and then `answering` is the share of n that was asked and answered.
+    `lowered` is set where many answers share few reports: how far the displayed share of the leading answer lies
     below its unbiased estimate, because all shares have to be possible at once.
     """
 

@@ -176,7 +176,7 @@ def test_what_the_system_refuses_is_a_sentence() -> None:
     assert format_os_error(PermissionError(13, "Permission denied", "a.yaml")) == (
         "a.yaml: permission denied; run the command as the user whose file it is"
     )
-    assert format_os_error(OSError(28, "No space left on device")).endswith("make room, then repeat the command")
+    assert format_os_error(OSError(28, "No space left on device")).endswith("free disk space, then repeat the command")
     assert format_os_error(OSError("no number")) == "no number"
 
 

@@ -302,7 +302,7 @@ def test_the_ledger_can_be_shown_and_forgotten(
     )
     assert re.search(r"^exam-north .* ε 3\.0987 .* made, not yet acknowledged ", shown, re.MULTILINE)
     assert "127.0.0.1  ε 11.0766 of 24 for all surveys of this server\n  exam  ε 11.0766 of 8\n" in shown
-    assert "Whoever copies this file learns where you took part" in shown
+    assert "A copy of this file reveals where you took part" in shown
     typed_lines += ["n"]
     assert main(["ledger", "forget"]) == 1
     typed_lines += ["y"]

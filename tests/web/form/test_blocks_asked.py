@@ -73,7 +73,7 @@ def test_consent_comes_before_the_ticket_and_is_asked_of_everybody(site: Site, b
         expect(agree(page)).to_be_checked()  # once is enough, as long as the same person sits here
         page.get_by_text("This device:").click()
         page.get_by_text("Somebody else answers here").click()
-        page.get_by_role("button", name="Start a new book").click()
+        page.get_by_role("button", name="New profile").click()
         expect(page.get_by_role("heading", name="This survey is by invitation")).to_be_visible()
         page.get_by_text("This device, person 2").click()
         page.get_by_text("Somebody else answers here").click()
@@ -200,7 +200,7 @@ def test_shuffled_options_stay_as_they_are_while_the_page_is_open_and_mean_the_s
         page.evaluate("() => { crypto.getRandomValues = (bytes) => bytes.fill(1) }")
         page.get_by_text("This device:").click()
         page.get_by_text("Somebody else answers here").click()
-        page.get_by_role("button", name="Start a new book").click()
+        page.get_by_role("button", name="New profile").click()
         expect(agree(page)).not_to_be_checked()  # the questions are new, for somebody else
         agree(page).check()
         assert drinks(page) == [*order, "No answer"]  # drawn once for all

@@ -477,7 +477,7 @@ def test_somebody_else_has_a_profile_of_their_own(site: Site, browser: Browser) 
         send(page)
         assert "Does somebody else want to answer here?" in device.text()
         page.get_by_text("Somebody else answers here").click()
-        page.get_by_role("button", name="Start a new book").click()
+        page.get_by_role("button", name="New profile").click()
         expect(page.get_by_text("ε = 0 of 8 used for this survey, 0 of 24")).to_be_visible()
         page.reload()  # the tab remembers whose turn it is
         prepare(page)

@@ -131,7 +131,9 @@ def test_chances_that_no_two_dice_make_and_blocks_are_told_apart_and_what_to_do(
         told = read_page(web, page)
         assert "This survey cannot be answered on paper" in told
         assert "only one of its 2 parts, and two throws of a die cannot pick each part with its chance" in told
-        assert "can publish one of its own for paper, in which everybody answers every question (without ask)" in told
+        assert (
+            "can publish a separate survey for paper, in which everybody answers every question (without ask)" in told
+        )
         assert "Print this page" not in told and "Roll a die" not in told
     assert 'class="square"' not in web.get("/s/exam/paper").text
     assert "leave together, as one combination; coins and dice are for a single Yes or No" in read_page(web, "paper")

@@ -117,7 +117,7 @@ def test_what_is_sent_shows_the_ticket_and_says_that_no_invitation_goes_along(si
         assert "your invitation stays out of it" in device.text()
         option(page, "Yes").check()
         randomize(page)
-        assert "Your invitation does not go along." in device.text()
+        assert "Your invitation is not sent." in device.text()
         assert "This, and nothing else." not in device.text()
         shown = page.locator("pre").text_content() or ""
         assert set(json.loads(shown)) == {"survey", "id", "bits", "ticket"}
@@ -245,7 +245,7 @@ def test_a_second_person_s_link_waits_for_their_choice(site: Site, browser: Brow
         page.evaluate(f"location.hash = 'code={OTHER}'")
         expect(page.get_by_text("A ticket is on this device already.")).to_be_visible()
         assert violations(page) == []
-        page.get_by_role("button", name="Start a new book").first.click()
+        page.get_by_role("button", name="New profile").first.click()
         take(page)
         expect(question(page)).to_be_visible()
         assert OTHER not in page.url
@@ -521,10 +521,10 @@ def test_the_pages_say_openly_what_tickets_do_not_protect(installation: Installa
     form = installation.client.get("/s/exam").text
     assert "ticket_guess" in form
     if language == "en":
-        assert "in a simulation rightly for 58% of 300 people" in told
+        assert "in a simulation correctly for 58% of 300 people" in told
         assert "about 1 in n for n people, and more where people keep habits" in told
         assert "Phases do not help against that; it helps if somebody else gives out the tickets" in told
-        assert "Whoever holds the key can invent tickets" in told
+        assert "Anyone with the key can invent tickets" in told
         assert "This survey does not part the two." in told
 
 
