@@ -2,7 +2,7 @@
 // blind, then to unblind and verify. Arguments: modulus and private exponent in hexadecimal, a digest, how many.
 
 import { systemBytes } from "../client/js/sampling.js";
-import { blind, drawBlinding, finalize, messageOf } from "../client/js/ticket.js";
+import { blindMessage, drawRequest, finalize, messageOf } from "../client/js/ticket.js";
 
 const [n, d, digest, count] = process.argv.slice(2);
 const [key, secret] = [BigInt(`0x${n}`), BigInt(`0x${d}`)];
@@ -28,8 +28,8 @@ function timed(place, work) {
 
 for (let i = 0; i < Number(count); i++) {
 	const [{ prefix, r }, blinded] = timed(0, () => {
-		const drawn = drawBlinding(key, systemBytes);
-		return [drawn, blind(key, messageOf(drawn.prefix, digest), drawn.salt, number(drawn.r))];
+		const drawn = drawRequest(key, systemBytes);
+		return [drawn, blindMessage(key, messageOf(drawn.prefix, digest), drawn.salt, number(drawn.r))];
 	});
 	const signed = sign(blinded);
 	timed(1, () => finalize(key, messageOf(prefix, digest), signed, number(r)));

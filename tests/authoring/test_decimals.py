@@ -159,7 +159,7 @@ def test_a_design_of_many_decimals_is_rounded_the_private_way(p: Decimal) -> Non
 def test_a_design_that_rounds_to_nothing_says_so_with_its_line() -> None:
     error = refusal(f"type: yes_no, design: {{warner: 0.5{'0' * 30}1}}")
     assert (error.line, error.path) == (5, "questions[0].design")
-    assert "says nothing about the answer" in str(error)
+    assert "this design is uninformative" in str(error)
 
 
 def test_an_epsilon_too_small_to_publish_says_so() -> None:

@@ -80,7 +80,7 @@ def test_a_survey_without_trouble_gets_no_advice() -> None:
             {},
             r"cannot be told from zero. What helps: ε = 1\.33 for it instead of 0\.20 \(±5 points\); 38,[0-9]{3} resp",
         ),
-        ("type: yes_no", "0.05", {}, "as wide as all that is possible and says nothing"),
+        ("type: yes_no", "0.05", {}, "as wide as the possible range: uninformative"),
         ("type: yes_no", "0.5", {"margin": 0.001}, r"±0\.1 points would take [0-9,]+ respondents. Leave it out"),
         ("type: yes_no", "0.5", {"target": Target(1000)}, "even the whole population would not bring it to ±5 points"),
         (

@@ -179,7 +179,7 @@ def test_what_a_command_leaves_while_somebody_reads_a_quiet_server_finishes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("survey_app.store.sqlite.rewrite.BUSY_SECONDS", 0.01)
-    monkeypatch.setattr("survey_app.collect.writer.TIDY_SECONDS", 0.01)
+    monkeypatch.setattr("survey_app.collect.writer.QUIET_SECONDS", 0.01)
     path = tmp_path / "candor.db"
     server, published = make(path)
     ids = arrive(server, published, 30)

@@ -122,7 +122,7 @@ def test_the_precision_is_that_of_the_plan() -> None:
     assert [row[:2] for row in shown] == [[line.id, line.assumption] for line in lines]
     assert all(row[2].startswith(line.margin_text()) for row, line in zip(shown, lines, strict=True))
     few = render_markdown(build_dossier(about(CAMPUS.survey), 20))
-    assert "(says nothing)" in few.replace("\\", "") and "cannot answer the question" in few
+    assert "(uninformative)" in few.replace("\\", "") and "cannot answer the question" in few
 
 
 def test_it_says_what_respondents_are_told() -> None:

@@ -512,7 +512,7 @@ def test_the_device_adds_up_what_it_spends_and_can_forget(site: Site, browser: B
         text = device.text()
         assert "ε = 1.1 of 8 used for this survey, 2.2 of 24 for 127.0.0.1" in text
         assert re.search(r"one: ε = 1.1\b.*two: ε = 1.1\b", text)
-        assert "finds where you took part and when, not what you said" in text
+        assert "finds where and when you took part, not what you said" in text
         page.get_by_text("Forget all this").click()
         page.get_by_role("button", name="Yes, forget").click()
         expect(page.get_by_role("heading", name="Forgotten")).to_be_focused()
