@@ -77,29 +77,29 @@ class Session:
         picked: dict[str, set[str]] = {}
         for earlier in self.survey.questions:
             answer = self._answers.get(earlier.id)
-            is_shown = is_visible(earlier, picked)
+            is_earlier_shown = is_visible(earlier, picked)
             if earlier.id == question.id:
-                return is_shown
+                return is_earlier_shown
             picked[earlier.id] = (
-                labels_of(earlier, index_of(earlier, answer)) if is_shown and answer is not None else set()
+                labels_of(earlier, index_of(earlier, answer)) if is_earlier_shown and answer is not None else set()
             )
         raise AnswerError(question.id, "there is no such question")
 
-    def answer(self, name: str, value: Any) -> None:
+    def answer(self, question_id: str, value: Any) -> None:
         """Note the answer to the question with this id; None for no answer, where that is allowed.
 
         An answer may be replaced until `review` or `send`. Raise AnswerError if it does not fit the question, if this
         device does not ask the question, or if the report is made.
         """
-        question = next((question for question in self.questions if question.id == name), None)
+        question = next((question for question in self.questions if question.id == question_id), None)
         if question is None:
             why = "the report is made and cannot change" if self.is_answered else "this device does not ask it"
-            raise AnswerError(name, why)
+            raise AnswerError(question_id, why)
         if value is not None:
             index_of(question, value)
         elif not question.optional:
-            raise AnswerError(name, "an answer is missing, and this question is not optional")
-        self._answers[name] = value
+            raise AnswerError(question_id, "an answer is missing, and this question is not optional")
+        self._answers[question_id] = value
 
     def review(self, answers: Mapping[str, Any] | None = None) -> Review:
         """Randomize the answers, once and for all, and return what each became; this spends the ε of the survey.
@@ -120,8 +120,9 @@ class Session:
     def send(self) -> Receipt:
         """Send the report and return the receipt; make it first if `review` was not called.
 
-        It is sent a whole number of seconds after `review` began, so that its time tells nothing. May be called again
-        after Unreachable, also in another session: the same bytes are sent, and the server stores them once.
+        It is sent a whole number of seconds after `review` began, so that the time of sending does not reveal how long
+        randomizing took. May be called again after Unreachable, also in another session: the same bytes are sent, and
+        the server stores them once.
         """
         review = self.review()
         entry = self._entry

@@ -205,9 +205,9 @@ class SubsetChannel(CoinChannel):
     def answer_pair(self, first: int, second: int) -> None:
         return None
 
-    def union_variance(self, union: int, share: float) -> float:
-        """Return n·Var of the share of a union of `union` symbols."""
-        reported = self.symbol_bits.covariance(np.array([share]), union)[0, 0]
+    def union_variance(self, size: int, share: float) -> float:
+        """Return n·Var of the share of a union of `size` symbols."""
+        reported = self.symbol_bits.covariance(np.array([share]), size)[0, 0]
         return float(reported) / (self.p - self.q) ** 2
 
     def score_moments(self, scores: Floats) -> tuple[Floats, Floats]:

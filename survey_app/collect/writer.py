@@ -18,9 +18,10 @@ RETRY_SECONDS = 10.0  # until a failed cleanup is retried
 class Writer:
     """One thread that stores the waiting reports, and sets the outcome of each.
 
-    It has the store rewritten once a second without reports has passed, and at the latest after a minute. It calls
-    `destroy_keys` after each rewrite, every minute, and while reports arrive without a pause at the latest every two
-    minutes. This destroys the keys of closed surveys, and returns whether it succeeded.
+    It has the store rewritten once a second without reports has passed, and at the latest after a minute. When no
+    report is waiting, it calls `destroy_keys` after a rewrite, and otherwise once a minute. While reports arrive
+    without a pause, it calls it at most two minutes after the last call. `destroy_keys` destroys the keys of closed
+    surveys, and returns whether it succeeded; a failed call is repeated after ten seconds.
     """
 
     def __init__(self, store: Store, destroy_keys: Callable[[], bool] = lambda: True) -> None:

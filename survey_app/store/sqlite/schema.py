@@ -8,7 +8,7 @@ from survey_app.store.sql.survey_rows import HOLD_INVITED, TICKETS
 VERSION = 6
 EARLIEST_VERSION = 4  # the oldest version that can be migrated
 
-SCHEMA = """
+EARLIEST_SCHEMA = """
 create table settings (name text primary key, value blob not null) without rowid;
 create table users (
     key integer primary key, name text not null unique, password text not null,
@@ -46,7 +46,8 @@ alter table tallies add column batched blob not null default x'';
 
 def create_tables(connection: sqlite3.Connection, more: str) -> None:
     """Create the tables of a new file in one transaction, which also runs the statements of `more`."""
-    connection.executescript(f"begin; {SCHEMA} {_statements_after(0)} {more} pragma user_version={VERSION}; commit;")
+    tables = f"{EARLIEST_SCHEMA} {_statements_after(EARLIEST_VERSION)}"
+    connection.executescript(f"begin; {tables} {more} pragma user_version={VERSION}; commit;")
 
 
 def migrate_tables(connection: sqlite3.Connection, version: int) -> None:
