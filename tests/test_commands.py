@@ -191,7 +191,7 @@ def _typed(words: list[str]) -> str:
 def test_the_list_of_commands_waits_for_none_of_them() -> None:
     code = (
         "import sys; from survey_app.cli import main; main(['--help'], standalone_mode=False);"
-        "print({'numpy', 'client', 'survey_app.store', 'survey_app.authoring'} & {*sys.modules})"
+        "print({'numpy', 'candor_client', 'survey_app.store', 'survey_app.authoring'} & {*sys.modules})"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "set()", done.stdout

@@ -2,7 +2,6 @@
 
 import click
 
-from candor_client.version import __version__
 from survey_app.cli.command_group import CandorGroup, CommandEntry
 from survey_app.cli.terminal import choose_colour, format_examples
 from survey_app.web import DEFAULT_DB
@@ -52,6 +51,15 @@ COMMANDS = {
 }
 
 
+def print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    """Print the version and exit, if `--version` is given."""
+    if value and not ctx.resilient_parsing:
+        import survey_app  # its version loads the client, which takes longer than the rest of this command
+
+        click.echo(f"candor {survey_app.__version__}")
+        ctx.exit()
+
+
 @click.group(
     cls=CandorGroup,
     epilog=format_examples(
@@ -64,7 +72,14 @@ COMMANDS = {
     help=f"The store: sqlite:///path (default {DEFAULT_DB}) or postgresql://…",
     metavar="URL",
 )
-@click.version_option(__version__, message="candor %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=print_version,
+    help="Show the version and exit.",
+)
 @click.pass_context
 def main(ctx: click.Context, db: str | None) -> None:
     """Surveys whose server cannot be sure of your answer."""
