@@ -47,7 +47,7 @@ def to_base64url(data: bytes) -> str:
 
 
 def from_base64url(text: str) -> bytes:
-    """Return the bytes of base64url text; raise ReportError for a spelling that `to_text` does not produce."""
+    """Return the bytes of base64url text; raise ReportError for a spelling that `to_base64url` does not produce."""
     try:
         data = binascii.a2b_base64(text.encode("ascii").translate(_FROM_URL) + b"=" * (-len(text) % 4))
     except ValueError:
@@ -67,8 +67,8 @@ def randomize(
 ) -> Report:
     """Return one report with fresh noise; raise AnswerError, TicketNeeded or BadTicket.
 
-    `field_index` is the field that was drawn before, if it was. The function neither verifies the survey nor reads a
-    ledger; `respond` does both. If the survey is by invitation, the id of the report is derived from the ticket.
+    `asked` is the index of the field that was drawn before, if one was. The function neither verifies the survey nor
+    reads a ledger; `respond` does both. With a ticket, the id of the report is derived from it.
     """
     if survey.tickets is None and ticket is not None:
         raise ValueError("this survey takes no tickets")

@@ -2,7 +2,7 @@
 
 Everything is computed from the published integers of the mechanisms that authoring would choose.
 
-- `assumed_people`: assumptions about respondents, and simulated respondents.
+- `simulated_people`: assumptions about respondents, and simulated respondents.
 - `report_variance`: the variance of one report, and of an estimate from n reports.
 - `estimands`: the shares and means of each question, with their variances.
 - `power`: tests and differences.

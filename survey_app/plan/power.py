@@ -1,8 +1,8 @@
 """Power: the respondents needed to detect a difference between two groups, or a share above zero.
 
 The groups have known sizes: they are two surveys, never groups by a randomized answer. All formulas are normal
-approximations, except in functions named `exact`. The approximations are optimistic where few ones are expected by
-chance.
+approximations, except in functions whose names begin with `exact`. The approximations are optimistic where few ones
+are expected by chance.
 """
 
 import math

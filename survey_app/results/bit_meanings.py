@@ -98,7 +98,7 @@ def _field_bits(field_columns: Columns, names: Iterator[str], used_names: set[st
 
 
 def _make_variable_name(base: str, suffix: str, used_names: set[str]) -> str:
-    """Return an unused variable name and add it to `taken`; a name that is too long is cut before its suffix."""
+    """Return an unused variable name and add it to `used_names`; a name that is too long is cut before its suffix."""
     plain = base if base[0].isalpha() else f"q{base}"
     if not suffix and (plain in RESERVED or NUMBERED_TEXT.fullmatch(plain)):
         plain = f"{plain}_"

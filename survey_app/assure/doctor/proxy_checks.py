@@ -40,7 +40,7 @@ class Reply:
 
 
 def findings(url: str, now: float) -> Iterator[Finding]:
-    """Yield findings about the server at `url`; `moment` is the local time, to compare with the server's."""
+    """Yield findings about the server at `url`; `now` is the local time, to compare with the server's."""
     try:
         parts = urlsplit(url)
         port = parts.port

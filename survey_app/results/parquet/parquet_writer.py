@@ -48,7 +48,7 @@ def _column(part: Bits, bit: int) -> Cells:
 def write_parts(survey: Survey, rows: Iterable[Bits], max_rows: int, folder: Path) -> list[Path]:
     """Write files of packed bits into a folder, readable only by their owner, and return their paths.
 
-    Each file has at most `most` rows. Without any reports there is still one file.
+    Each file has at most `max_rows` rows. Without any reports there is still one file.
     """
     import_arrow()
     group_count = -(-max_rows // _rows_per_group(survey))  # in each file
