@@ -11,7 +11,7 @@ check test: export PYTHONDONTWRITEBYTECODE :=  # hundreds of processes import th
 # Thousands of small databases wait for the disk: in memory, where there are two gigabytes of it, they do not.
 check test: export PYTEST_DEBUG_TEMPROOT := $(shell test "$$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $$4 }')" -gt 2000000 2>/dev/null && echo /dev/shm)
 
-.PHONY: demo check test test-spark lint dist bench reproductions coverage soak clean
+.PHONY: demo check test test-spark golden lint dist bench reproductions coverage soak clean
 
 demo: $(VENV)/ready  # into .candor-demo/, or with DEMO_DB=sqlite:///path elsewhere; never into CANDOR_DB
 	$(BIN)/candor $(if $(DEMO_DB),--db $(DEMO_DB)) demo $(DEMO)
@@ -26,6 +26,10 @@ test: lint  # everything but the soaks
 
 test-spark: $(VENV)/ready-test $(VENV)/ready-spark  # Spark counts as numpy does; apart, because PySpark is half a gigabyte
 	$(BIN)/pytest -m spark tests/spark
+
+golden: $(VENV)/ready-test  # write the golden files of all tests, or those of GOLDEN="tests/cli", and docs/commands.md
+	$(BIN)/python -m tests.golden_files $(GOLDEN)
+	$(BIN)/python -m tests.commands_page
 
 lint: $(VENV)/ready-test $(TOOLS)
 	$(BIN)/ruff check .

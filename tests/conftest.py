@@ -1,5 +1,5 @@
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from tests.browser import Site
 from tests.fixtures import Installation, build
+from tests.golden_files import OPTION, Golden, Rewriting, file_of
 from tests.javascript import QUIET_CHROMIUM, Chromium, Files, Node, find_chromium
 from tests.postgres import Postgres
 from tests.route_cache import write_routes_once
@@ -18,11 +19,51 @@ settings.load_profile("patient")
 write_routes_once()
 
 
+REWRITING = pytest.StashKey[Rewriting]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option with which `python -m tests.golden_files` runs."""
+    parser.addoption(OPTION, action="store_true", help="write tests/golden instead of comparing with it")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse to write golden files in CI: there they are compared."""
+    if config.getoption(OPTION) and os.environ.get("CI"):
+        raise pytest.UsageError(f"{OPTION} is refused in CI")
+    config.stash[REWRITING] = Rewriting()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test that uses a browser, by any fixture, as `browser`: `make check` leaves it out."""
+    """Mark every test that uses a browser, by any fixture, as `browser`, and those with golden files as `golden`."""
     for item in items:
-        if "browser" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.browser)
+        for fixture in ("browser", "golden"):
+            if fixture in getattr(item, "fixturenames", ()):
+                item.add_marker(fixture)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Remember which tests did not pass: their golden sections stay as they are."""
+    report = yield
+    if not report.passed:
+        unfinished = item.config.stash[REWRITING].unfinished
+        unfinished.setdefault(file_of(item.path), set()).add(item.name.split(" ")[0])
+    return report
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Write the golden files where that was asked for; each worker has whole modules."""
+    if session.config.getoption(OPTION):
+        session.config.stash[REWRITING].write()
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest, tmp_path: Path) -> Golden:
+    """Return the comparison with the golden file of this module of tests, in the section of this test."""
+    file, rewrites = file_of(request.path), bool(request.config.getoption(OPTION))
+    texts = request.config.stash[REWRITING].texts(file)
+    return Golden(request.node.name, file, tmp_path, texts, rewrites=rewrites)
 
 
 @pytest.fixture(autouse=True)
