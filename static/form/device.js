@@ -3,7 +3,7 @@
 import { Ledger } from "/client/js/ledger.js";
 import { hostOf, SERVER_LIMIT, SURVEY_LIMIT, spentOnServer, spentOnSurvey } from "/client/js/spending.js";
 import { surveyAddress } from "./address.js";
-import { button, details, el, languageProps, textEl } from "./dom.js";
+import { button, details, el, languageProps, setText, textEl } from "./dom.js";
 import { day, epsilon, say } from "./strings.js";
 
 /** @import { Survey } from "/client/js/definition.js" */
@@ -65,7 +65,7 @@ export function device({ survey, ledger, blocked, keepsake, bare, alone, turn, o
 		const { limit, serverLimit } = limits(ledger);
 		const name = ledger.profiles().length > 1 ? say("device_person", { number: ledger.profile }) : say("device");
 		const values = { limit, server_limit: serverLimit, host: hostOf(surveyAddress().server), device: name };
-		if (sums) title.textContent = say("budget", { ...sums.spent, ...values });
+		if (sums) setText(title, "budget", { ...sums.spent, ...values });
 	};
 	const update = () => {
 		if (blocked) return turn();
@@ -125,7 +125,7 @@ function limitField(ledger, name, update) {
 		const all = limits(ledger);
 		if (isValid) ledger.storage[nameOf(ledger)] = JSON.stringify({ ...all, [name]: Number(input.value) });
 		else input.value = String(all[name]);
-		message.textContent = isValid ? "" : say("limit_stays", { limit: all[name] });
+		message.replaceChildren(isValid ? "" : textEl("span", "limit_stays", { limit: all[name] }));
 		if (isValid) update();
 	};
 	const message = el("span.error", { role: "status", ...languageProps });

@@ -52,14 +52,26 @@ export const languageProps = {
 };
 
 /**
- * Return an element with one of our own strings.
+ * Return an element with one of our own strings, whose key is in its `data-text`.
  * @template {string} Name
  * @param {Name} name
  * @param {string} key
  * @param {Values} [values]
  * @param {Props} [props]
  */
-export const textEl = (name, key, values, props) => el(name, { ...languageProps, ...props }, say(key, values));
+export const textEl = (name, key, values, props) =>
+	el(name, { ...languageProps, "data-text": key, ...props }, say(key, values));
+
+/**
+ * Replace the string of an element.
+ * @param {HTMLElement} node
+ * @param {string} key
+ * @param {Values} [values]
+ */
+export function setText(node, key, values) {
+	node.dataset.text = key;
+	node.textContent = say(key, values);
+}
 
 /**
  * @param {"button" | `button.${string}`} name
@@ -92,7 +104,8 @@ export const heading = (key) => textEl("h2", key, {}, { tabindex: -1 });
 export function notice(key, values, ...more) {
 	const [title, ...advice] = say(key, values).split("\n");
 	const lines = advice.map((text) => el("p", {}, text));
-	return el("section.notice", { role: "alert", ...languageProps }, el("h2", { tabindex: -1 }, title), lines, ...more);
+	const head = el("h2", { tabindex: -1, "data-text": key }, title);
+	return el("section.notice", { role: "alert", ...languageProps }, head, lines, ...more);
 }
 
 /**

@@ -22,6 +22,17 @@ const { digest, paper, strings } = JSON.parse(at("sheet").textContent);
  * @param {Record<string, string>} [values]
  */
 const say = (key, values = {}) => strings[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
+/**
+ * Show one of our strings, and its key in `data-text`.
+ * @param {string} id
+ * @param {string} [key] nothing to show none
+ * @param {Record<string, string>} [values]
+ */
+function tell(id, key = "", values) {
+	const node = at(id);
+	node.dataset.text = key;
+	node.textContent = key && say(key, values);
+}
 /** @param {number} number */
 const formatCount = (number) => new Intl.NumberFormat(document.documentElement.lang).format(number);
 
@@ -71,7 +82,7 @@ let values = [];
 let kept;
 let sending = false;
 /**
- * A sentence on the missing ticks; undefined if the sheet is complete.
+ * The key of the sentence on the missing ticks; undefined if the sheet is complete.
  * @type {string | undefined}
  */
 let missing;
@@ -82,7 +93,7 @@ function begin() {
 	at("send").addEventListener("click", (event) => {
 		if (event.detail <= 1) send(); // not the second click of a double click
 	});
-	at("drop").addEventListener("click", () => next(""));
+	at("drop").addEventListener("click", () => next());
 	const text = recall(SHEET);
 	if (text) {
 		/** @type {Kept} */
@@ -114,8 +125,8 @@ function draw() {
 
 /** @param {number[]} asked */
 function lack(asked) {
-	if (values.includes(undefined)) return say("enter_incomplete");
-	if (survey.ask && asked.length !== 1) return say("enter_incomplete_pick");
+	if (values.includes(undefined)) return "enter_incomplete";
+	if (survey.ask && asked.length !== 1) return "enter_incomplete_pick";
 	return undefined;
 }
 
@@ -144,13 +155,13 @@ function show() {
 		text.textContent = words[values[i] ?? ""] ?? "";
 		return [term, text];
 	});
-	at("todo").textContent = missing ?? "";
+	tell("todo", missing);
 	at("preview").replaceChildren(...(report ? lines : []));
 	at("bytes").hidden = !report;
 	/** @type {HTMLElement} */ (at("bytes").querySelector("code")).textContent = report?.toJson() ?? "";
-	at("count").textContent = say("enter_count", { count: formatCount(readCount()) });
+	tell("count", "enter_count", { count: formatCount(readCount()) });
 	for (const input of inputs()) input.disabled = Boolean(kept);
-	at("send").textContent = say(kept ? "enter_again" : "enter_send");
+	tell("send", kept ? "enter_again" : "enter_send");
 	const idle = !kept || sending;
 	at("kept").hidden = idle;
 	at("dropping").hidden = idle;
@@ -159,23 +170,23 @@ function show() {
 async function send() {
 	if (sending) return;
 	if (missing || !report) {
-		at("status").textContent = missing ?? "";
+		tell("status", missing);
 		(inputs().find((input) => !isTicked(input)) ?? inputs()[0]).focus();
 		return;
 	}
 	sending = true;
 	kept ??= { id: toBase64url(report.id), bits: toBase64url(report.bits), values };
 	remember(SHEET, JSON.stringify(kept)); // before the first byte leaves
-	at("status").textContent = say("enter_sending");
+	tell("status", "enter_sending");
 	draw();
 	try {
 		await submit(url, report, { attempts: 1 });
 		remember(COUNT, String(readCount() + 1));
 		sending = false;
-		next(say("enter_stored"));
+		next("enter_stored");
 	} catch (error) {
 		sending = false;
-		at("status").textContent = explain(error);
+		tell("status", ...explain(error));
 		draw();
 	}
 }
@@ -185,22 +196,26 @@ const isTicked = ({ name }) => inputs().some((input) => input.name === name && i
 
 /**
  * Show an empty sheet.
- * @param {string} words
+ * @param {string} [key] of the message about the last one
  */
-function next(words) {
+function next(key) {
 	kept = undefined;
 	remember(SHEET);
 	for (const input of inputs()) input.checked = false;
-	at("status").textContent = words;
+	tell("status", key);
 	draw();
 	inputs()[0].focus();
 }
 
-/** @param {unknown} error */
+/**
+ * Return the key of the message about an error, and its values.
+ * @param {unknown} error
+ * @returns {[key: string, values?: Record<string, string>]}
+ */
 function explain(error) {
 	const { code, message } = /** @type {Partial<CandorError>} */ (error);
-	if (code === "wrong_survey" || code === "wrong_definition") return say("error_changed");
-	return `error_${code}` in strings ? say(`error_${code}`) : say("error_other", { code: code ?? message ?? "" });
+	if (code === "wrong_survey" || code === "wrong_definition") return ["error_changed"];
+	return `error_${code}` in strings ? [`error_${code}`] : ["error_other", { code: code ?? message ?? "" }];
 }
 
 try {
@@ -209,6 +224,6 @@ try {
 	if (survey.digest !== digest) throw new CandorError("wrong_survey");
 	begin();
 } catch (error) {
-	at("trouble").textContent = explain(error);
+	tell("trouble", ...explain(error));
 	at("trouble").hidden = false;
 }

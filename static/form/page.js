@@ -8,13 +8,13 @@ import { verify } from "/client/js/verify.js";
 import { address, isEncrypted, loadSurvey, surveyAddress } from "./address.js";
 import { askAgain, consent } from "./consent.js";
 import { device, forgetPanel, limits, openLedger, people } from "./device.js";
-import { button, el, moveFocus, notice, textEl } from "./dom.js";
+import { button, el, moveFocus, notice, setText, textEl } from "./dom.js";
 import { frame, offerLanguages, promise, showUntitledFrame, summary } from "./frame.js";
 import { languageFor, languagesOf, translateSurvey } from "./language.js";
 import { pageData } from "./page_data.js";
 import { questionnaire } from "./questions.js";
 import { receipt, review } from "./review.js";
-import { canSay, day, epsilon, say, speak, speech } from "./strings.js";
+import { canSay, day, epsilon, speak, speech } from "./strings.js";
 import { thanks } from "./thanks.js";
 
 /** @import { Answers } from "/client/js/answer.js" */
@@ -300,7 +300,7 @@ function preview(entry) {
 			}
 			status.replaceChildren();
 			send.disabled = false;
-			send.textContent = say("retry");
+			setText(send, "retry");
 			problems.replaceChildren(problem(code, "refused", code === "survey_paused" && textEl("p", "kept")));
 			moveFocus(problems);
 		}

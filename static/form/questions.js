@@ -4,14 +4,14 @@ import { isVisible } from "/client/js/answer.js";
 import { questionIdsFor } from "/client/js/definition.js";
 import { typeOf } from "/client/js/question.js";
 import { formType } from "./controls.js";
-import { button, el, languageProps, moveFocus, notice, paragraphs, textEl } from "./dom.js";
+import { button, el, languageProps, moveFocus, notice, paragraphs, setText, textEl } from "./dom.js";
 import { protection, protections } from "./protection.js";
 import { say } from "./strings.js";
 
 /** @import { Answers } from "/client/js/answer.js" */
 /** @import { Field } from "/client/js/definition.js" */
 /** @import { Section } from "/client/js/display.js" */
-/** @import { Said } from "./controls.js" */
+/** @import { Line, Said } from "./controls.js" */
 /** @import { Asked, Localized } from "./language.js" */
 
 /**
@@ -171,8 +171,8 @@ export function questionnaire(survey, asked, finish, earlier) {
 		const last = !single || at >= all.length - 1;
 		note.hidden = !last;
 		back.hidden = !single || at === 0;
-		next.textContent = say(last ? "randomize" : "next");
-		layout.textContent = say(single ? "together" : "single");
+		setText(next, last ? "randomize" : "next");
+		setText(layout, single ? "together" : "single");
 		return { list, all, here, last };
 	}
 
@@ -279,9 +279,10 @@ function ask(question, field) {
 	const readShown = () => (isSkipped() ? null : read());
 	const mark = () => {
 		const bad = readShown() === undefined;
-		const text = bad ? say(...wrong()) : hinted && isSkipped() ? say("left").replace("\n", " ") : "";
-		error.replaceChildren(text && el("span", languageProps, text));
-		error.className = text && !bad ? "note" : "error";
+		/** @type {Line | null} */
+		const line = bad ? wrong() : hinted && isSkipped() ? ["left"] : null;
+		error.replaceChildren(line ? textEl("span", ...line) : "");
+		error.className = line && !bad ? "note" : "error";
 		for (const input of inputs) input.setAttribute("aria-invalid", String(bad));
 		return bad;
 	};

@@ -7,9 +7,9 @@ import { ticketOf } from "/client/js/spending.js";
 import { checkTicket, keyOf, ticketFor } from "/client/js/ticket.js";
 import { privacyPage, surveyAddress, thisPage } from "./address.js";
 import { limits } from "./device.js";
-import { button, copyable, details, el, heading, moveFocus, textEl } from "./dom.js";
+import { button, copyable, details, el, heading, moveFocus, setText, textEl } from "./dom.js";
 import { pageData } from "./page_data.js";
-import { moment, say } from "./strings.js";
+import { moment } from "./strings.js";
 
 /** @import { Entry } from "/client/js/spending.js" */
 /** @import { Survey } from "/client/js/definition.js" */
@@ -81,7 +81,7 @@ function offer({ survey, ledger, refresh, problem }, asked) {
 			await refresh();
 		} catch (error) {
 			take.disabled = false;
-			take.textContent = say("ticket_again");
+			setText(take, "ticket_again");
 			const code = error instanceof CandorError ? error.code : undefined;
 			problems.replaceChildren(problem(code === "unreachable" ? "ticket_unreachable" : code, "no_ticket"));
 			moveFocus(problems);
