@@ -14,7 +14,7 @@ from argon2.exceptions import Argon2Error, InvalidHashError
 from survey_app.problems import Problem
 from survey_app.store import Store, StoreError, User
 
-LEAST_PASSWORD, MOST_PASSWORD = 10, 200
+LEAST_PASSWORD, MOST_PASSWORD, LONGEST_NAME = 10, 200, 80
 LEAST_DIGITS = 16  # minimum length of a password without letters: shorter ones are dates and telephone numbers
 LEAST_DISTINCT = 5  # minimum number of letters in a password, where a well-known run counts as one
 LEAST_EXTRA_CHARACTERS = 6  # minimum number of characters besides the account's own name
@@ -136,8 +136,8 @@ def check_password(user: User | None, password: str) -> bool:
 
 def add_user(store: Store, name: str, password: str) -> User:
     """Add an account; raise StoreError if the name is not plain or the password is refused."""
-    if not name.isprintable() or not 1 <= len(name.strip()) <= 80 or name != name.strip():
-        raise StoreError("a name has 1 to 80 printable characters, with no space around")
+    if not name.isprintable() or not 1 <= len(name.strip()) <= LONGEST_NAME or name != name.strip():
+        raise StoreError(f"a name has 1 to {LONGEST_NAME} printable characters, with no space around")
     return store.add_user(name, hash_password(password, name))
 
 

@@ -19,7 +19,7 @@ LAYERS = (
     ("cli",),
 )
 KNOWN_BY = {  # which packages may import these libraries
-    ("flask", "flask_login", "flask_wtf", "werkzeug", "wtforms", "jinja2", "markupsafe"): ("web",),
+    ("flask", "flask_wtf", "werkzeug", "jinja2", "markupsafe"): ("web",),
     ("granian",): ("web",),
     ("click",): ("web", "cli"),
     ("sqlite3", "sqlite_utils", "psycopg"): ("store",),

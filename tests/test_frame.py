@@ -90,6 +90,13 @@ def test_whatever_is_imported_is_named_as_a_dependency() -> None:
     assert not unnamed - set(sys.stdlib_module_names)
 
 
+def test_every_dependency_has_a_reason_beside_it() -> None:
+    text = (ROOT / "pyproject.toml").read_text()
+    lines = text.partition("\ndependencies = [")[2].partition("\n]")[0].splitlines()[1:]
+    assert len(lines) == len(PROJECT["dependencies"])
+    assert not [line for line in lines if not re.search(r'",  # \w.{20,}', line)]
+
+
 def test_there_is_one_version() -> None:
     assert "version" not in PROJECT and PROJECT["dynamic"] == ["version"]
     newest = re.search(r"^## (\S+)$", (ROOT / "CHANGES.md").read_text(), re.MULTILINE)

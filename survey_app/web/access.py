@@ -10,14 +10,15 @@ import re
 from collections.abc import Iterator
 
 from flask import Flask, Response, current_app, request
-from flask_login import current_user
 
 from candor_client.canonical import NAME
 from survey_app.accounts import hash_secret
 from survey_app.estimate.contingency import PairError
+from survey_app.estimate.refusals import Refusal, RefusalCode
 from survey_app.languages import numbers
 from survey_app.problems import Problem
 from survey_app.store import PublishedSurvey, Role, State, Store, TicketFile, User, any_version, opened_version
+from survey_app.web.sessions import require_session_account, session_account
 
 MOST_SCANNED, MOST_SCANNED_FOR_ANYONE = 1_000_000, 100_000
 BEARER = re.compile(r"(?i:bearer) ([A-Za-z0-9_-]{20,200})")
@@ -86,7 +87,7 @@ def require_token_account() -> User:
 
 def reader() -> User | None:
     """Return the account of the reader, by token or session; None without an account."""
-    return token_account() or (current_user.user if current_user.is_authenticated else None)
+    return token_account() or session_account()
 
 
 def role_of(user: User | None, published: PublishedSurvey) -> Role | None:
@@ -147,8 +148,7 @@ def is_linked(published: PublishedSurvey) -> bool:
 
 def owner_key() -> int:
     """Return the key of the signed-in account, whose console this is."""
-    key: int = current_user.user.key
-    return key
+    return require_session_account().key
 
 
 def requested_version(slug: str) -> PublishedSurvey:
@@ -175,7 +175,7 @@ def require_readable(published: PublishedSurvey) -> PublishedSurvey:
 
 
 def check_scan(
-    published: PublishedSurvey, reports: int, command: str = "crosstab", error_class: type[Exception] = PairError
+    published: PublishedSurvey, reports: int, command: str = "crosstab", error_class: type[Refusal] = PairError
 ) -> None:
     """Raise `error_class` if there are too many reports to read for a page, because reading very many takes seconds.
 
@@ -183,8 +183,9 @@ def check_scan(
     """
     if reports > (MOST_SCANNED if has_role(reader(), published, Role.READER) else MOST_SCANNED_FOR_ANYONE):
         raise error_class(
+            RefusalCode.TOO_MANY_REPORTS,
             f"{numbers.format_count(reports)} reports are too many to read for a page; the command candor "
-            f"{command} does it"
+            f"{command} does it",
         )
 
 

@@ -5,12 +5,12 @@ The account page lists them.
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from flask_login import current_user
 
 from survey_app.accounts import hash_secret, new_token
 from survey_app.store import token_id
 from survey_app.web.access import store
 from survey_app.web.console.guard import guard
+from survey_app.web.sessions import require_session_account
 
 blueprint = Blueprint("tokens", __name__)
 guard(blueprint)
@@ -19,17 +19,17 @@ guard(blueprint)
 @blueprint.post("/account/tokens")
 def make() -> ResponseReturnValue:
     """Create a token and show it on a page that is not cached. Only its hash is stored."""
-    token = new_token()
+    user, token = require_session_account(), new_token()
     hashed = hash_secret(token)
-    store().add_token(current_user.user, hashed)
-    return render_template("auth/token.html", token=token, id=token_id(hashed), name=current_user.user.name)
+    store().add_token(user, hashed)
+    return render_template("auth/token.html", token=token, id=token_id(hashed), name=user.name)
 
 
 @blueprint.post("/account/tokens/revoke")
 def revoke() -> ResponseReturnValue:
     """Revoke one token permanently."""
     token = request.form.get("token", "")
-    if store().revoke_token(current_user.user, token):
+    if store().revoke_token(require_session_account(), token):
         flash(f"The token {token} is revoked. Whatever used it is refused from now on.", "status")
     else:
         flash("There is no such token any more.", "error")

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from flask import Flask, request
-from flask_login import current_user
 
 from candor_client.definition import LARGEST_REPORT
 from survey_app.authoring.yaml_source import LARGEST_FILE, LARGEST_FORM
@@ -18,6 +17,7 @@ from survey_app.invitations.issuing import LARGEST_REQUEST, TICKETS
 from survey_app.problems import Problem
 from survey_app.store import Role
 from survey_app.web.access import CONSOLE, find_managed, find_visible, require, require_token_account
+from survey_app.web.sessions import session_account
 
 SURVEYS = "/api/surveys"
 LARGEST_OF_ALL = max(LARGEST_REPORT, LARGEST_FORM, LARGEST_BATCH)
@@ -50,7 +50,7 @@ def may_upload(app: Flask, environ: dict[str, object]) -> bool:
     with app.request_context(environ):
         try:
             if request.path.startswith(CONSOLE):
-                return bool(current_user.is_authenticated)
+                return session_account() is not None
             user, slug = require_token_account(), (request.view_args or {}).get("slug")
             if slug is not None and request.method == "PATCH":
                 find_managed(slug, Role.EDITOR, user, request.args.get("digest"))

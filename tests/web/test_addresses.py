@@ -50,7 +50,7 @@ def test_an_odd_path_stays_a_path_on_this_server(app: Flask, target: str) -> Non
 def test_the_way_to_the_sign_in_page_stays_on_this_server(app: Flask, wanted: str) -> None:
     response = app.test_client().get(wanted)
     assert response.status_code == 302
-    assert response.headers["Location"].startswith("/login?next=%2Faccount")
+    assert response.headers["Location"].startswith("/login?next=/account")
     assert "X-Injected" not in response.headers
 
 

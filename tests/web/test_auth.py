@@ -9,6 +9,7 @@ import pytest
 from flask import Flask
 
 from survey_app.store import Store
+from survey_app.web.sessions import IDENTITY
 from tests.fixtures import phrase
 from tests.sign_in import (
     CountingHasher,
@@ -32,14 +33,14 @@ ATTEMPTS = 10
 def test_a_researcher_who_signs_in_sees_the_account_until_signing_out(app: Flask) -> None:
     browser = app.test_client()
     away = browser.get("/account")
-    assert (away.status_code, away.headers["Location"]) == (302, "/login?next=%2Faccount")
+    assert (away.status_code, away.headers["Location"]) == (302, "/login?next=/account")
     assert attempt(browser, "ada", phrase("ada")).headers["Location"] == "/account"
     assert "ada" in browser.get("/account").text
     out = browser.post("/logout", data={"csrf_token": csrf(browser, "/account")})
     assert (out.status_code, out.headers["Location"]) == (302, "/login")
     assert not is_signed_in(browser)
     with browser.session_transaction() as session:
-        assert "_user_id" not in session
+        assert IDENTITY not in session
 
 
 def test_an_account_page_lists_only_ones_own_surveys(app: Flask) -> None:

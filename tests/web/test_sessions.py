@@ -1,5 +1,6 @@
 """Forged requests and forged cookies do nothing, and respondents have no cookie at all."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from survey_app import create_app
 from survey_app.accounts import add_user
 from survey_app.store import Store
 from survey_app.web.access import get_store
+from survey_app.web.sessions import IDENTITY
 from tests.fixtures import phrase
 from tests.sign_in import COOKIE, attempt, cookie_of, csrf, find_user, is_signed_in, report, signed_in, with_cookie
 
@@ -110,7 +112,7 @@ def signed_with(app: Flask, key: str | bytes, content: dict[str, Any]) -> str:
 
 def test_a_forged_cookie_does_not_work(app: Flask, store: Store) -> None:
     user = find_user(store, "ada")
-    content = {"_user_id": f"{user.key}:{user.stamp}", "_fresh": True}
+    content = {IDENTITY: f"{user.key}:{user.stamp}"}
     assert is_signed_in(with_cookie(app, signed_with(app, store.secret_key(), content)))
     for key in ("dev", "secret", b"\0" * 32, store.secret_key()[:-1], store.secret_key().hex()):
         assert not is_signed_in(with_cookie(app, signed_with(app, key, content))), key
@@ -119,13 +121,45 @@ def test_a_forged_cookie_does_not_work(app: Flask, store: Store) -> None:
 def test_a_session_of_a_disabled_account_does_not_work_even_with_its_newest_stamp(app: Flask, store: Store) -> None:
     store.set_disabled(find_user(store, "ada"), True)
     user = find_user(store, "ada")
-    content = {"_user_id": f"{user.key}:{user.stamp}", "_fresh": True}
+    content = {IDENTITY: f"{user.key}:{user.stamp}"}
     assert not is_signed_in(with_cookie(app, signed_with(app, store.secret_key(), content)))
 
 
-@pytest.mark.parametrize("identity", ["", ":", "2", "2:", ":x", "x:y", "-1:x", "99:x", "2:0000000000000000", "2 :x"])
-def test_a_session_needs_the_stamp_of_its_account(app: Flask, store: Store, identity: str) -> None:
-    cookie = signed_with(app, store.secret_key(), {"_user_id": identity, "_fresh": True})
+WITHOUT_ACCOUNT = [
+    *("", ":", "2", "2:", ":x", "x:y", "-1:x", "99:x", "2:0000000000000000", "2 :x", "2:ü", "²:x", f"{2**64}:x"),
+    *(2, None, True, ["2", "x"], {"2": "x"}),
+]
+
+
+@pytest.mark.parametrize("identity", WITHOUT_ACCOUNT)
+def test_a_session_needs_the_stamp_of_its_account(app: Flask, store: Store, identity: object) -> None:
+    browser = with_cookie(app, signed_with(app, store.secret_key(), {IDENTITY: identity}))
+    assert browser.get("/account").status_code == 302
+    assert attempt(browser, "ada", phrase("ada")).status_code == 302
+    assert is_signed_in(browser)
+
+
+def test_a_cookie_of_version_0_9_asks_for_the_password_again(app: Flask, store: Store) -> None:
+    """The library that made it named the account otherwise."""
+    user = find_user(store, "ada")
+    content = {"_fresh": True, "_id": None, "_user_id": f"{user.key}:{user.stamp}", "_flashes": [["status", "x"]]}
+    browser = with_cookie(app, signed_with(app, store.secret_key(), content))
+    assert browser.get("/account").headers["Location"] == "/login?next=/account"
+    assert attempt(browser, "ada", phrase("ada")).status_code == 302
+    assert is_signed_in(browser)
+
+
+@pytest.mark.parametrize("end", ["password", "disabled", "enabled again", "all sessions"])
+def test_a_signed_cookie_with_an_earlier_stamp_does_not_work(app: Flask, store: Store, end: str) -> None:
+    cookie, user = cookie_of(signed_in(app)), find_user(store, "ada")
+    match end:
+        case "password":
+            store.set_password(user, user.password, keep_tokens=True)
+        case "all sessions":
+            store.end_sessions(user)
+        case _:
+            store.set_disabled(user, True)
+            store.set_disabled(user, end == "disabled")
     assert not is_signed_in(with_cookie(app, cookie))
 
 
@@ -208,6 +242,7 @@ def test_respondents_get_no_cookie(app: Flask, who: str) -> None:
     responses.append(browser.options("/api/surveys/exam/reports"))
     assert [one.status_code for one in responses] == [200] * len(RESPONDENT_PATHS) + [201, 400, 204]
     assert [one.headers.get_all("Set-Cookie") for one in responses] == [[]] * len(responses)
+    assert not [one for one in responses if "Cookie" in one.headers.get("Vary", "")], "they do not depend on a session"
 
 
 # what a review found
@@ -230,7 +265,8 @@ def test_json_is_no_form(app: Flask, body: str) -> None:
 def test_a_session_holds_neither_address_nor_agent_not_even_as_a_hash(app: Flask) -> None:
     browser = signed_in(app)
     with browser.session_transaction() as session:
-        assert not session.get("_id")
+        assert {*session} == {IDENTITY, "csrf_token"}
+        assert re.fullmatch(r"\d+:[0-9a-f]{16}", session[IDENTITY])
 
 
 def test_a_copied_cookie_does_not_outlive_signing_out(app: Flask) -> None:

@@ -1,20 +1,12 @@
 """The guard of all console pages: they require sign-in, and a refusal leads back to the console."""
 
-from flask import Blueprint, current_app, render_template
+from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
-from flask_login import current_user
 from flask_wtf.csrf import CSRFError
 
 from survey_app.problems import PROBLEMS, Problem
 from survey_app.store import StoreError, Unavailable
-
-
-def require_sign_in() -> ResponseReturnValue | None:
-    """Redirect visitors who are not signed in to the sign-in page; return None for others."""
-    if current_user.is_authenticated:
-        return None
-    unauthorized: ResponseReturnValue = current_app.login_manager.unauthorized()  # type: ignore[attr-defined]
-    return unauthorized
+from survey_app.web.sessions import redirect_to_sign_in
 
 
 def show_console_refusal(error: Problem | Unavailable | StoreError | CSRFError) -> ResponseReturnValue:
@@ -32,6 +24,6 @@ def show_console_refusal(error: Problem | Unavailable | StoreError | CSRFError) 
 
 def guard(pages: Blueprint) -> None:
     """Require sign-in for a blueprint of the console, and register its error pages."""
-    pages.before_request(require_sign_in)
+    pages.before_request(redirect_to_sign_in)
     for kind in (Problem, Unavailable, StoreError, CSRFError):
         pages.register_error_handler(kind, show_console_refusal)

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from flask_login import current_user
 
 from survey_app.assure.simulation.demo_survey import example_path
 from survey_app.authoring.drafts import edits
@@ -21,6 +20,7 @@ from survey_app.languages.language_names import list_names
 from survey_app.store import PublishedSurvey, State, group_by_study, list_surveys, now
 from survey_app.web.access import owner_key, role_of, store
 from survey_app.web.console.guard import guard
+from survey_app.web.sessions import require_session_account
 
 blueprint = Blueprint("console", __name__)
 guard(blueprint)
@@ -41,7 +41,7 @@ def home() -> ResponseReturnValue:
     database = store()
     surveys = [_summarize(groups) for groups in list_surveys(database, owner_key())]
     shared = [
-        (*_summarize(groups), role_of(current_user.user, groups[0]), _owner_name(groups[0]))
+        (*_summarize(groups), role_of(require_session_account(), groups[0]), _owner_name(groups[0]))
         for groups in group_by_study(database, database.shared_with(owner_key()))
     ]
     drafts = [

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from flask_login import current_user
 from markupsafe import Markup
 
 from survey_app.assure.simulation.trial import Line, QuestionTrial, run_trial
@@ -36,6 +35,7 @@ from survey_app.web.console.home import describe_state
 from survey_app.web.console.terms_form import terms_fields
 from survey_app.web.form.explanation_pages import explanation_context
 from survey_app.web.form.form_page import frame_context
+from survey_app.web.sessions import require_session_account
 
 blueprint = Blueprint("launch", __name__)
 guard(blueprint)
@@ -204,7 +204,7 @@ def _find_earlier(built: BuiltSurvey) -> tuple[list[PublishedSurvey], bool]:
     versions = store().study(built.slug) or ([newest] if newest else [])
     is_taken = (
         any(version.owner != owner_key() for version in versions)
-        and find_edited_survey(store(), current_user.user, built) is None
+        and find_edited_survey(store(), require_session_account(), built) is None
     )
     return [] if is_taken else versions, is_taken
 
@@ -221,7 +221,7 @@ def _list_warnings(built: BuiltSurvey | None) -> list[str]:
         return []
     over = built.terms.closes and built.terms.closes <= now()
     past = ["closes lies in the past: the survey would be closed from the start"] if over else []
-    return [*built.advice, *past]
+    return [*(advice.sentence for advice in built.advice), *past]
 
 
 @blueprint.post("/console/drafts/<int:key>/publish")
@@ -240,7 +240,7 @@ def publish(key: int) -> ResponseReturnValue:
             store(),
             tickets(),
             built,
-            current_user.user,
+            require_session_account(),
             state=State.READY if request.form.get("state") == "later" else State.OPEN,
             source=source,
             make_key=make_key,

@@ -9,7 +9,6 @@ the person by hand, sends it to `/results/<slug>/link` (`survey_app/web/results/
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from flask_login import current_user
 
 from survey_app.accounts import hash_secret, new_token
 from survey_app.problems import Problem
@@ -17,6 +16,7 @@ from survey_app.store import Role, token_id
 from survey_app.web.access import require, store
 from survey_app.web.console.guard import guard
 from survey_app.web.console.survey_page import require_survey
+from survey_app.web.sessions import require_session_account
 
 blueprint = Blueprint("people", __name__)
 guard(blueprint)
@@ -45,9 +45,9 @@ def share(slug: str) -> ResponseReturnValue:
 def withdraw(slug: str) -> ResponseReturnValue:
     """Stop sharing with an account. The owner or that account may do this."""
     published, name = require_survey(slug, Role.READER), request.form.get("name", "")
-    is_leaving = name == current_user.user.name
+    is_leaving = name == require_session_account().name
     if not is_leaving:
-        require(current_user.user, published, Role.OWNER)
+        require(require_session_account(), published, Role.OWNER)
     user = store().user_by_name(name)
     if user is None:
         raise Problem("not_found", "There is no such account.")

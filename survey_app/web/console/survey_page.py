@@ -7,7 +7,6 @@ from typing import Any
 import segno
 from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from flask_login import current_user
 
 from candor_client import display
 from survey_app.authoring.publication import set_terms
@@ -31,6 +30,7 @@ from survey_app.web.console.terms_form import (
     submitted_terms,
     terms_fields,
 )
+from survey_app.web.sessions import require_session_account
 
 blueprint = Blueprint("survey", __name__)
 guard(blueprint)
@@ -41,7 +41,7 @@ def require_survey(slug: str, least: Role) -> PublishedSurvey:
 
     Raise Problem otherwise; see `find_managed`.
     """
-    return find_managed(slug, least, current_user.user, request.values.get("digest"))
+    return find_managed(slug, least, require_session_account(), request.values.get("digest"))
 
 
 def respondent_link(published: PublishedSurvey) -> str:
@@ -139,7 +139,7 @@ def _sharing_context(published: PublishedSurvey) -> dict[str, Any]:
     The templates show those people to the owner only.
     """
     database, name = store(), published.name
-    role = role_of(current_user.user, published) or Role.READER
+    role = role_of(require_session_account(), published) or Role.READER
     return {
         "role": role,
         "owns": role is Role.OWNER,
@@ -243,7 +243,7 @@ def change_terms(slug: str) -> ResponseReturnValue:
         if terms.max_reports and may_close(store(), groups, terms.max_reports) and "sure" not in request.form:
             context = {"published": published, "survey": published.survey, "slug": slug, "said": values}
             return render_template("console/limit.html", **context, most=terms.max_reports), 409
-        result = set_terms(store(), published, terms, current_user.user)
+        result = set_terms(store(), published, terms, require_session_account())
     except (TermsError, StoreError) as error:
         reason = str(error)
         return render_survey(slug, published, f"{reason[0].upper()}{reason[1:]}.", values), 409
@@ -261,7 +261,7 @@ def change_sizes(slug: str) -> ResponseReturnValue:
     groups = store().study(published.survey.study)
     try:
         for group, size in parse_sizes(groups, request.form):
-            set_terms(store(), group, replace(group.terms, size=size), current_user.user)
+            set_terms(store(), group, replace(group.terms, size=size), require_session_account())
     except (TermsError, StoreError) as error:
         reason = str(error)
         return render_survey(published.name, published, f"{reason[0].upper()}{reason[1:]}."), 409
