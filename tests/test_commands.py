@@ -131,20 +131,17 @@ def resolve(words: list[str]) -> tuple[click.Command, list[str], list[str]]:
     return command, path, words[len(path) :]
 
 
-@pytest.mark.parametrize("line", every("candor"))
-def test_every_candor_command_that_is_told_exists_with_its_options_and_is_run(line: str) -> None:
-    command, path, rest = resolve(shlex.split(re.sub(r"^--db \S+ ", "", line)))
-    known = {option for parameter in command.params for option in parameter.opts}
-    if path[:1] in (["respond"], ["ledger"]):  # passed on to the respondent's own command line
-        known |= set(
-            re.findall(
-                r'add_argument\(\s*"(--[\w-]+)"', (ROOT / "client" / "candor_client" / "__main__.py").read_text()
-            )
-        )
-    assert {word.partition("=")[0] for word in rest if word.startswith("--")} <= known
+def test_every_candor_command_that_is_told_exists_with_its_options_and_is_run() -> None:
+    client = (ROOT / "client" / "candor_client" / "__main__.py").read_text()
     tests = "\n".join(file.read_text() for file in ROOT.glob("tests/**/test_*.py"))
-    quoted = ", ".join(f'"{word}"' for word in path)
-    assert quoted in tests or "candor " + line in README, f"no test runs candor {' '.join(path)}"
+    for line in every("candor"):
+        command, path, rest = resolve(shlex.split(re.sub(r"^--db \S+ ", "", line)))
+        known = {option for parameter in command.params for option in parameter.opts}
+        if path[:1] in (["respond"], ["ledger"]):  # passed on to the respondent's own command line
+            known |= set(re.findall(r'add_argument\(\s*"(--[\w-]+)"', client))
+        assert {word.partition("=")[0] for word in rest if word.startswith("--")} <= known, line
+        quoted = ", ".join(f'"{word}"' for word in path)
+        assert quoted in tests or "candor " + line in README, f"no test runs candor {' '.join(path)}"
 
 
 README = (ROOT / "README.md").read_text()
