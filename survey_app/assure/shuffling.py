@@ -31,7 +31,22 @@ KEY_WORDS = 2  # 128 random bits are the sort key of a report, so equal keys are
 
 
 class ShufflingError(Exception):
-    """The file cannot be shuffled; the message names the line and the fault."""
+    """The file cannot be shuffled, for a reason that `code` names.
+
+    `line` is the number of the faulty line; None if the fault concerns the whole file.
+    """
+
+    def __init__(self, code: str, reason: str, line: int | None = None) -> None:
+        super().__init__(reason if line is None else f"line {line}: {reason}")
+        self.code, self.line = code, line
+
+
+class _LineFault(ValueError):
+    """A line is not a report to this definition."""
+
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
 
 
 @dataclass(frozen=True)
@@ -102,38 +117,44 @@ def _scan_file(source: BinaryIO, survey: Survey | None, progress: Callable[[int]
     while line := source.readline(LARGEST_LINE + 1):
         number += 1
         if len(line) > LARGEST_LINE:
-            raise ShufflingError(f"line {number}: longer than any report")
+            raise ShufflingError("too_long", f"longer than {LARGEST_LINE} bytes, so not a report", number)
         if line.strip():
             try:
                 _scan_line(scan, json.loads(line), place, first=number == 1)
-            except (CandorError, UnicodeDecodeError, ValueError, RecursionError) as error:
-                raise ShufflingError(f"line {number}: {error}") from None
+            except (_LineFault, CandorError) as error:
+                raise ShufflingError(error.code, str(error), number) from None
+            except (ValueError, RecursionError) as error:
+                raise ShufflingError("not_json", f"not JSON: {error}", number) from None
         place += len(line)
         progress(len(line))
     if not scan.offsets:
-        raise ShufflingError("there are no reports in it")
+        raise ShufflingError("no_reports", "there are no reports in the file")
     return scan
 
 
 def _scan_line(scan: _Scan, value: Any, offset: int, *, first: bool) -> None:
-    """Add one line to the scan; raise ValueError or CandorError if it is not a report to this definition."""
+    """Add one line to the scan; raise _LineFault or CandorError if it is not a report to this definition."""
     if not isinstance(value, dict):
-        raise ValueError("not a report")
+        raise _LineFault("not_a_report", "not a report, which is an object with survey, id and bits")
     if first and "definition" in value:
         definition = Survey.from_stored(canonical.dumps(value["definition"]))
         if scan.survey and scan.survey.digest != definition.digest:
-            raise ValueError(f"the file is of {definition.digest}, the definition given is {scan.survey.digest}")
+            reason = f"the file has the definition {definition.digest}, --definition names {scan.survey.digest}"
+            raise _LineFault("other_definition", reason)
         scan.survey, scan.digest = definition, definition.digest
         return
     texts = all(isinstance(value[key], str) for key in value.keys() & {"survey", "id", "bits"})
     if not (texts and value.keys() <= PERMITTED and "bits" in value):
-        raise ValueError("a report has survey, id and bits")
+        raise _LineFault("not_a_report", "not a report, which has the keys survey, id and bits, with texts")
     digest = value.get("survey", scan.digest)
     if digest and not DIGEST.fullmatch(digest):
-        raise ValueError("survey is a digest: 64 digits and letters from a to f")
+        raise _LineFault("bad_digest", "survey must be a digest: 64 digits and letters from a to f")
     scan.digest = scan.digest or digest
-    if not scan.digest or digest != scan.digest:
-        raise ValueError("reports of several definitions, or of none: shuffle those of one definition at a time")
+    if not scan.digest:
+        raise _LineFault("no_definition", "the report names no survey; name its definition with --definition")
+    if digest != scan.digest:
+        reason = "a report to another definition than the reports before; shuffle one definition at a time"
+        raise _LineFault("several_definitions", reason)
     bits = from_base64url(value["bits"])
     if scan.survey:
         unpack(scan.survey, bits)
@@ -141,7 +162,7 @@ def _scan_line(scan: _Scan, value: Any, offset: int, *, first: bool) -> None:
         identity, bits_hash = from_base64url(value["id"]), hashlib.sha256(bits).digest()
         earlier_hash = scan.bits_hashes.setdefault(identity, bits_hash)
         if earlier_hash != bits_hash:
-            raise ValueError("the id of an earlier report, with other bits")
+            raise _LineFault("reused_id", "the id of an earlier report, with other bits; remove one of the two lines")
         if earlier_hash is not bits_hash:
             scan.duplicates += 1
             return

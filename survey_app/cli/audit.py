@@ -118,7 +118,7 @@ def _build_audit_document(audit_result: Audit) -> dict[str, object]:
     for entry in fields:
         if entry["timed"] is None:
             del entry["timed"]
-    checks = [dataclasses.asdict(check) for check in audit_result.checks]
+    checks = [dataclasses.asdict(check) | {"name": check.name} for check in audit_result.checks]
     rest = {
         "trials": audit_result.trials,
         "reports": audit_result.reports,

@@ -20,7 +20,7 @@ from candor_client.errors import ClaimExceeded
 from candor_client.mechanisms import round_up
 from candor_client.verify import verify
 from survey_app.assure.audit import client_processes
-from survey_app.assure.audit.binomial_counts import Check
+from survey_app.assure.audit.binomial_counts import Check, CheckCode
 from survey_app.assure.audit.bounds import lower_bound, min_reports
 from survey_app.assure.audit.checks import run_checks
 from survey_app.assure.audit.inputs import Inputs, choose_inputs, plan_rounds
@@ -139,7 +139,7 @@ def audit(
         )
         outputs += restart_outputs
         if not restart_outputs:
-            notes.append(f"Whether it draws alike at every start is not known; at a second one {errors[0]}")
+            notes.append(f"Not tested: whether a restart repeats the noise. At the second start, {errors[0]}.")
     timed_output = None
     if time:
         (plan,) = _shuffle_plans(timed_counts, 1)
@@ -163,7 +163,7 @@ def audit_outputs(
         timed = timed_fields(survey, inputs, timed_reports, FOR_TIME / 2)
         chance, description = noise_in_time(survey, inputs, timed_reports)
         ok = chance >= FOR_TIME / 2
-        checks.append(Check("time does not tell the noise", ok, chance, "" if ok else description))
+        checks.append(Check(CheckCode.NOISE_IN_TIME, ok, chance, "" if ok else description))
     fields = tuple(
         _audit_field(
             survey,
@@ -179,7 +179,7 @@ def audit_outputs(
 def audit_without_reports(survey: Survey, why: str) -> Audit:
     """Return the audit of a client that gave no reports; the definition may be refuted without it."""
     fields = tuple(_audit_field(survey, field, 0.0) for field in survey.fields)
-    return Audit(fields, (check_claim(survey),), 0, notes=(f"No report was seen: {why}",))
+    return Audit(fields, (check_claim(survey),), 0, notes=(f"No report was received: {why}",))
 
 
 def _audit_field(survey: Survey, field: Field, lower: float, timed: TimedField | None = None) -> AuditedField:
@@ -211,8 +211,8 @@ def check_claim(survey: Survey) -> Check:
     try:
         verify(survey)
     except ClaimExceeded as error:
-        return Check("the definition claims what its integers spend", False, 0.0, str(error))
-    return Check("the definition claims what its integers spend", True, 1.0)
+        return Check(CheckCode.CLAIM, False, 0.0, str(error))
+    return Check(CheckCode.CLAIM, True, 1.0)
 
 
 def _shuffle_plans(trial_counts: Sequence[int], processes: int) -> list[list[int]]:

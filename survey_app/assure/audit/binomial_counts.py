@@ -5,6 +5,7 @@ The tails are exact. Bonferroni's correction holds the error of hundreds of thou
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
@@ -19,14 +20,56 @@ Names = Sequence[str]
 Singles = npt.NDArray[np.float32]  # sums of ones are exact up to 2^24 reports
 
 
+class CheckCode(StrEnum):
+    """What a check tests, for programs."""
+
+    CLAIM = "claim"
+    FORMAT = "format"
+    BITS = "bits"
+    FIELDS_ASKED = "fields_asked"
+    BITS_OF_FIELD = "bits_of_field"
+    FIELD_PAIRS = "field_pairs"
+    FIELD_SETS = "field_sets"
+    IDS = "ids"
+    EARLIER_ANSWERS = "earlier_answers"
+    REPEATED_NOISE = "repeated_noise"
+    SPELLING = "spelling"
+    ID_RECURRENCE = "id_recurrence"
+    REPEATED_IDS = "repeated_ids"
+    NOISE_IN_TIME = "noise_in_time"
+
+
+CHECK_NAMES = {
+    CheckCode.CLAIM: "the claimed ε covers what the integers spend",
+    CheckCode.FORMAT: "every line is a report",
+    CheckCode.BITS: "stored bits follow the published integers",
+    CheckCode.FIELDS_ASKED: "fields are drawn with the published probabilities",
+    CheckCode.BITS_OF_FIELD: "bits of a field occur together as often as published",
+    CheckCode.FIELD_PAIRS: "no two fields share noise",
+    CheckCode.FIELD_SETS: "no three or more fields share noise",
+    CheckCode.IDS: "ids are uniform and do not depend on answers",
+    CheckCode.EARLIER_ANSWERS: "reports do not depend on earlier answers",
+    CheckCode.REPEATED_NOISE: "no noise is reused",
+    CheckCode.SPELLING: "the spelling of reports does not depend on answers",
+    CheckCode.ID_RECURRENCE: "ids follow no linear recurrence",
+    CheckCode.REPEATED_IDS: "no id occurs twice",
+    CheckCode.NOISE_IN_TIME: "the time of a report does not depend on its noise",
+}
+
+
 @dataclass(frozen=True)
 class Check:
-    """The result of a check: its name, whether it passed, and the p-value of its most extreme count."""
+    """The result of a check: whether it passed, the p-value of its most extreme count, and a description of it."""
 
-    name: str
+    code: CheckCode
     ok: bool
     p_value: float
     told: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of the check, for people."""
+        return CHECK_NAMES[self.code]
 
 
 @dataclass(frozen=True)
@@ -57,7 +100,7 @@ def _candidate_places(counted: BinomialCounts) -> Indices:
     )
 
 
-def check_counts(name: str, series: Sequence[BinomialCounts], error: float) -> Check:
+def check_counts(code: CheckCode, series: Sequence[BinomialCounts], error: float) -> Check:
     """Check the most extreme of many counts, with Bonferroni's correction for their number, and return the result."""
     number = sum(counts.ones.size for counts in series)
     worst, detail = 1.0, ""
@@ -68,11 +111,9 @@ def check_counts(name: str, series: Sequence[BinomialCounts], error: float) -> C
             if values.min() < worst:
                 worst, place = float(values.min()), int(places[values.argmin()])
                 expected = counts.n[place] * counts.chances[place]
-                detail = (
-                    f"{counts.names[place]}: {counts.ones[place]:.0f} times where {expected:.0f} were to be expected"
-                )
+                detail = f"{counts.names[place]}: {counts.ones[place]:.0f} times, expected {expected:.0f}"
     corrected = min(1.0, worst * max(number, 1))
-    return Check(name, corrected >= error, corrected, detail if corrected < error else "")
+    return Check(code, corrected >= error, corrected, detail if corrected < error else "")
 
 
 def count_pairs(

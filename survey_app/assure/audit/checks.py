@@ -22,6 +22,7 @@ from survey_app.assure.answer_mixtures import Mixture, average_over_mixture
 from survey_app.assure.audit.binomial_counts import (
     BinomialCounts,
     Check,
+    CheckCode,
     LazyNames,
     Names,
     Singles,
@@ -43,56 +44,50 @@ MOST_PAIRED = 64  # bits of a field that are tested in pairs
 
 def run_checks(survey: Survey, inputs: Inputs, reports: Reports, error: float) -> list[Check]:
     """Return all checks other than the bounds of ε; together they err with probability `error` at most."""
-    fault_checks = [Check("every line is a report", False, 0.0, "; ".join(reports.faults))] if reports.faults else []
+    fault_checks = [Check(CheckCode.FORMAT, False, 0.0, "; ".join(reports.faults))] if reports.faults else []
     return fault_checks + _run_all(survey, inputs, reports, error / 10) if len(reports.inputs) else fault_checks
 
 
 def _run_all(survey: Survey, inputs: Inputs, reports: Reports, part: float) -> list[Check]:
     groups = list(_groups(survey, inputs, reports))
     checks = [
-        check_counts("stored bits follow the published integers", [group.count_bits() for group in groups], part),
+        check_counts(CheckCode.BITS, [group.count_bits() for group in groups], part),
         check_counts(
-            "bits of a field hang together as they should",
-            [counts for group in groups for counts in group.count_within_fields()],
-            part,
+            CheckCode.BITS_OF_FIELD, [counts for group in groups for counts in group.count_within_fields()], part
         ),
-        check_counts("fields share no noise", [pair for group in groups for pair in group.count_across_fields()], part),
+        check_counts(CheckCode.FIELD_PAIRS, [pair for group in groups for pair in group.count_across_fields()], part),
         check_counts(
-            "ids are even and tell nothing",
+            CheckCode.IDS,
             [*_count_id_bits(reports), *(pair for group in groups for pair in group.count_with_ids())],
             part,
         ),
         check_counts(
-            "earlier answers leave no trace",
+            CheckCode.EARLIER_ANSWERS,
             [
                 *_count_id_bits_by_earlier_input(reports),
                 *(counts for group in groups for counts in group.count_by_earlier_input()),
             ],
             part,
         ),
-        _check_oddity("noise is never used again", check_repeated_noise(survey, inputs, reports, part), part),
+        _check_oddity(CheckCode.REPEATED_NOISE, check_repeated_noise(survey, inputs, reports, part), part),
         _check_spelling(reports, part),
-        Check("no id occurs twice", not reports.repeated, float(not reports.repeated), _describe_repeats(reports)),
+        Check(CheckCode.REPEATED_IDS, not reports.repeated, float(not reports.repeated), _describe_repeats(reports)),
     ]
     if survey.ask:
-        checks.insert(
-            1, check_counts("fields are drawn with their chances", list(_count_asked_fields(survey, reports)), part)
-        )
+        checks.insert(1, check_counts(CheckCode.FIELDS_ASKED, list(_count_asked_fields(survey, reports)), part))
     else:
-        checks.insert(
-            3, _check_oddity("nor do three of them or more", check_shared_noise(survey, inputs, reports), part)
-        )
-        checks.insert(-1, _check_oddity("ids follow no recurrence", recurrence(reports), part))
+        checks.insert(3, _check_oddity(CheckCode.FIELD_SETS, check_shared_noise(survey, inputs, reports), part))
+        checks.insert(-1, _check_oddity(CheckCode.ID_RECURRENCE, recurrence(reports), part))
     return checks
 
 
-def _check_oddity(name: str, oddity: Oddity, error: float) -> Check:
+def _check_oddity(code: CheckCode, oddity: Oddity, error: float) -> Check:
     ok = oddity.p_value >= error
-    return Check(name, ok, oddity.p_value, "" if ok else oddity.detail)
+    return Check(code, ok, oddity.p_value, "" if ok else oddity.detail)
 
 
 def _describe_repeats(reports: Reports) -> str:
-    return f"{reports.repeated} reports have the id of another one" if reports.repeated else ""
+    return f"{reports.repeated} reports have the id of an earlier report" if reports.repeated else ""
 
 
 @dataclass(frozen=True)
@@ -284,10 +279,10 @@ def _check_spelling(reports: Reports, error: float) -> Check:
             count += 1
             p = float(fisher_exact(table).pvalue)
             if p < worst:
-                worst, detail = p, f"{name[:80]}: {table[0, 0]} and {table[1, 0]} times, by what was answered"
+                worst, detail = p, f"{name[:80]}: {table[0, 0]} and {table[1, 0]} times, for two sets of answers"
     corrected = min(1.0, worst * max(count, 1))
     ok = corrected >= error or math.isclose(worst, 1.0)
-    return Check("every report is spelled alike", ok, corrected, "" if ok else detail)
+    return Check(CheckCode.SPELLING, ok, corrected, "" if ok else detail)
 
 
 def _name(at: Columns) -> str:

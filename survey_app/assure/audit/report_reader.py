@@ -60,7 +60,7 @@ def read_reports(survey: Survey, outputs: Sequence[ClientOutput]) -> Reports:
             try:
                 wire = decode(line)
                 if wire.survey != survey.digest:
-                    raise ReportError("wrong_survey", "a report of another definition")
+                    raise ReportError("wrong_survey", "a report to another definition")
                 identity = from_base64url(wire.id)
                 if len(identity) != ID_BYTES:
                     raise ReportError("malformed_report", f"an id has {ID_BYTES} bytes")
@@ -91,7 +91,7 @@ def read_reports(survey: Survey, outputs: Sequence[ClientOutput]) -> Reports:
         np.array(shapes, dtype=np.int64),
         [name.decode("utf-8", "replace").strip() for name in names],
         count - len(set(id_bytes)),
-        [f"{number} lines are no report to this survey: {reason}" for reason, number in faults.most_common(MAX_FAULTS)],
+        [f"{number} lines are not reports: {reason}" for reason, number in faults.most_common(MAX_FAULTS)],
     )
 
 

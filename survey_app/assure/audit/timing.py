@@ -92,7 +92,7 @@ def noise_in_time(survey: Survey, inputs: Inputs, reports: Reports) -> tuple[flo
                     names = " + ".join(question.id for question in at.field.questions)
                     worst, detail = (
                         chance,
-                        f"{names}: {hits} of {in_group.sum()}, where {distribution.mean():.0f} were expected",
+                        f"{names}: {hits} of {in_group.sum()}, expected {distribution.mean():.0f}",
                     )
     return min(1.0, worst * max(count, 1)), detail
 

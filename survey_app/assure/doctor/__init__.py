@@ -29,11 +29,12 @@ def examine(db: str, source: str, url: str | None, environ: Mapping[str, str]) -
     elif db.startswith(("postgresql://", "postgres://")):
         yield from postgres_checks.findings(db, source, environ)
     else:
-        problem = "names no store" if "@" in db else f"is {db!r}, which names no store"
-        yield failure("database", f"{source} {problem}", "write sqlite:///candor.db or postgresql://user@host/database")
+        value = "" if "@" in db else f" {db!r}"  # after an @ there may be a password
+        advice = "use sqlite:///candor.db or postgresql://user@host/database"
+        yield failure("database", "bad_url", f"the URL{value} ({source}) names neither a file nor a server", advice)
     yield from environment_checks.findings(environ, is_file_store=path is not None)
     yield machine_checks.check_clock(time.time(), clock_offset, time.time() - time.monotonic())
     if url is not None:
         yield from proxy_checks.findings(url, time.time())
     else:
-        yield healthy("proxy", "not looked at", "candor doctor --url https://… asks a server that runs")
+        yield healthy("proxy", "not checked", "candor doctor --url https://… checks a running server", code="unknown")

@@ -6,14 +6,14 @@ from candor_client.definition import Survey, find_objections
 from candor_client.errors import DefinitionError
 from survey_app.assure.doctor.finding import Finding, warning
 
-ADVICE = "nobody can begin to answer it; reports from forms that are open still count. Publish a corrected version"
+ADVICE = "publish a corrected version: nobody can start to answer this one; reports from open forms still count"
 
 
 def findings(definitions: Iterable[bytes]) -> Iterator[Finding]:
     """Yield a warning for each stored definition that this version's clients refuse."""
     for source in definitions:
         if objection := describe_objection(source):
-            yield warning("definition", objection, ADVICE)
+            yield warning("definition", "refused", objection, ADVICE)
 
 
 def describe_objection(source: bytes) -> str:

@@ -35,18 +35,18 @@ def findings() -> Iterator[Finding]:
     yield _check_packages()
     yield _list_extras()
     if missing := missing_features():
-        yield failure(
-            "SQLite", f"{sqlite_version()} lacks {', '.join(missing)}", "install a Python with a newer SQLite"
-        )
+        problem = f"{sqlite_version()} lacks {', '.join(missing)}"
+        yield failure("SQLite", "missing_features", problem, "install a Python with a newer SQLite")
     else:
-        yield healthy("SQLite", f"{sqlite_version()}, with all that is needed")
+        yield healthy("SQLite", f"{sqlite_version()}, with all needed features")
 
 
 def _check_packages() -> Finding:
     try:
         requirements = [text for text in requires(PACKAGE) or () if "extra ==" not in text]
     except PackageNotFoundError:
-        return warning("packages", f"{PACKAGE} runs from a folder", "install it, so that its versions are known")
+        problem = f"{PACKAGE} is not installed: it runs from a folder"
+        return warning("packages", "not_installed", problem, f"pip install {PACKAGE}, so that its versions are known")
     names = [re.split(r"[^\w.-]", text)[0] for text in requirements]
     versions, missing = dict[str, str](), list[str]()
     for name in names:
@@ -55,7 +55,7 @@ def _check_packages() -> Finding:
         except PackageNotFoundError:
             missing.append(name)
     if missing:
-        return failure("packages", f"missing: {', '.join(missing)}", f"pip install --upgrade {PACKAGE}")
+        return failure("packages", "missing", f"missing: {', '.join(missing)}", f"pip install --upgrade {PACKAGE}")
     return healthy("packages", ", ".join(f"{name} {versions[name]}" for name in KEY_PACKAGES if name in versions))
 
 
@@ -65,7 +65,7 @@ def _list_extras() -> Finding:
     ]
     absent = [extra for extra in EXTRAS if extra not in present]
     missing_text = f"; not installed: {', '.join(absent)}" if absent else ""
-    advice = f"where you need one: pip install '{PACKAGE}[{absent[0]}]'" if absent else ""
+    advice = f"if you need one: pip install '{PACKAGE}[{absent[0]}]'" if absent else ""
     return healthy("extras", f"{', '.join(present) or 'none'}{missing_text}", advice)
 
 
@@ -76,9 +76,9 @@ def check_clock(now: float, before: float, after: float) -> Finding:
     """
     now_text = f"{datetime.fromtimestamp(now, UTC):%Y-%m-%d %H:%M:%S} UTC"
     if not LEAST_YEAR <= datetime.fromtimestamp(now, UTC).year < MOST_YEAR:
-        return failure(
-            "clock", f"it says {now_text}", "set it, and let it be kept right (NTP): surveys open and close by it"
-        )
+        advice = "set the clock, and synchronize it (NTP): surveys open and close by it"
+        return failure("clock", "wrong_year", f"the clock is wrong: {now_text}", advice)
     if abs(after - before) > MAX_CLOCK_STEP:
-        return warning("clock", f"it was set by {after - before:+.0f} s while we looked", "see that one NTP keeps it")
+        problem = f"something set the clock by {after - before:+.0f} s during this check"
+        return warning("clock", "was_set", problem, "use one NTP client only")
     return healthy("clock", now_text)

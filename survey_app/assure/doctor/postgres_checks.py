@@ -18,43 +18,46 @@ def findings(url: str, source: str, environ: Mapping[str, str]) -> Iterator[Find
         from survey_app.store.postgres.inspection import inspect  # needs the extra "postgres"
     except ImportError:
         advice = "pip install 'candor-survey[postgres]'"
-        yield failure("database", f"PostgreSQL ({source}), and its driver is not installed", advice)
+        yield failure("database", "no_driver", f"PostgreSQL ({source}): its driver is not installed", advice)
         return
     try:
         state = inspect(url)
     except StoreError as error:
-        advice = "see that it runs, and that the address, the account and its password are right"
-        yield failure("database", f"PostgreSQL ({source}) cannot be reached: {error}", advice)
+        advice = "check that it runs, and check the address, the account and its password"
+        yield failure("database", "unreachable", f"PostgreSQL ({source}) cannot be reached: {error}", advice)
         return
     label = f"{state.place}, PostgreSQL {state.server} ({source})"
-    if not state.is_usable:
-        problem = (
-            f"was made by a newer Candor (version {state.version})" if state.version else "is no database of Candor's"
-        )
-        yield failure("database", f"{label} {problem}", "use the newer version here, too, or name another database")
+    if not state.is_usable and state.version:
+        problem = f"{label} was made by a newer Candor (version {state.version})"
+        yield failure("database", "newer", problem, "use the newer Candor here too, or name another database")
+    elif not state.is_usable:
+        yield failure("database", "foreign", f"{label} is not a Candor database", "name another database")
     elif state.version == 0:
-        yield warning("database", f"{label} is empty", "candor user add NAME begins it")
+        yield warning("database", "empty", f"{label} is empty", "candor user add NAME creates the tables")
     else:
         yield healthy("database", f"{label}, version {state.version}")
     if state.is_unfinished_copy:
-        yield failure("integrity", "it is an unfinished copy", "run the same candor copy, or restore, once more")
+        advice = "repeat the candor copy or candor restore that made it"
+        yield failure("integrity", "unfinished_copy", "the database is an unfinished copy", advice)
     if state.rewrite_failing_since:
-        problem = f"untidy since {state.rewrite_failing_since}: the order of reports may be seen in it"
-        yield failure("tidiness", problem, f"see why it cannot be rewritten ({DOCS})")
+        problem = f"not rewritten since {state.rewrite_failing_since}: the order of reports may be readable in it"
+        yield failure("tidiness", "rewrite_fails", problem, f"find out why it cannot be rewritten ({DOCS})")
     for line in state.warnings:
-        yield warning("surroundings", line, DOCS)
+        yield warning("surroundings", "keeps_order", line, DOCS)
     if not state.warnings:
-        yield healthy("surroundings", "no setting that this account may see keeps the order of reports")
+        yield healthy("surroundings", "no setting visible to this account keeps the order of reports")
     yield from definition_checks.findings(state.running_definitions)
     yield _check_tickets(environ.get(TICKETS))
 
 
 def _check_tickets(path_setting: str | None) -> Finding:
     if not path_setting:
-        return healthy("tickets", "none are given out here", f"{TICKETS} names the file, on one server")
+        advice = f"set {TICKETS} to a file, on one server, to give out tickets"
+        return healthy("tickets", "this server gives out no tickets", advice, code="none")
     path = Path(path_setting)
     if not path.parent.is_dir():
-        return failure("tickets", f"there is no folder for {path}", f"make it, or name another file in {TICKETS}")
+        advice = f"create it, or name another file in {TICKETS}"
+        return failure("tickets", "no_folder", f"there is no folder for {path}", advice)
     if path.exists() and path.stat().st_mode & NON_OWNER_BITS:
-        return failure("tickets", f"others may open {path}", f"chmod 600 {path}")
+        return failure("tickets", "open_to_others", f"other users can open {path}", f"chmod 600 {path}")
     return healthy("tickets", str(path))

@@ -45,21 +45,24 @@ def findings(url: str, now: float) -> Iterator[Finding]:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        yield failure("address", f"{url} is no address: {error}", "write it as in https://example.org")
+        yield failure("address", "bad_url", f"{url} is not an address: {error}", "use one such as https://example.org")
         return
     del port
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        yield failure("address", f"{url} is no address of a server", "write it as in https://example.org")
+        yield failure("address", "bad_url", f"{url} is not a server address", "use one such as https://example.org")
         return
     try:
         health, home, sign_in = (_get(parts, path) for path in ("/healthz", "/", "/login"))
         forged = _get(parts, "/login", {"X-Forwarded-Proto": "http" if parts.scheme == "https" else "https"})
     except ssl.SSLError as error:
-        yield failure("https", f"{parts.hostname}: {error.reason or error}", "renew or mend its certificate")
+        problem = f"{parts.hostname} cannot be reached by https: {error.reason or error}"
+        yield failure("https", "bad_certificate", problem, "check its certificate, and renew it if needed")
         return
     except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        yield failure("server", f"{url} does not answer: {reason}", "see that it runs, and look at its log")
+        yield failure(
+            "server", "no_reply", f"{url} does not answer: {reason}", "check that the server runs, and look at its log"
+        )
         return
     yield _check_health(health)
     yield _check_encryption(parts, health)
@@ -67,7 +70,7 @@ def findings(url: str, now: float) -> Iterator[Finding]:
     yield _check_compression(sign_in)
     yield _check_page_headers(home)
     yield _check_clock(health, now)
-    yield healthy("logs", "whether a proxy writes down who asked, and when, cannot be seen from here", DOCS)
+    yield healthy("logs", "whether a proxy logs addresses and times cannot be seen from here", DOCS, code="unknown")
 
 
 def _get(parts: SplitResult, path: str, headers: dict[str, str] | None = None) -> Reply:
@@ -89,39 +92,41 @@ def _check_health(reply: Reply) -> Finding:
     if status == "ok":
         return healthy("server", "/healthz says ok")
     if isinstance(status, str) and status.startswith("untidy since "):
-        return failure(
-            "server", f"/healthz says {status}", "free disk space (docs/operations.md, When the disk is full)"
-        )
-    problem = f"/healthz answers {reply.status}, and not as Candor does"
-    return failure("server", problem, "see that the address, and what the proxy passes on, are right")
+        advice = "free disk space (docs/operations.md, When the disk is full)"
+        return failure("server", "rewrite_fails", f"/healthz says {status}", advice)
+    problem = f"/healthz has status {reply.status}, and its content is not Candor's"
+    return failure("server", "not_candor", problem, "check the address, and the paths that the proxy passes on")
 
 
 def _check_encryption(parts: SplitResult, reply: Reply) -> Finding:
     if parts.scheme == "http":
         if is_local(parts.hostname or ""):
-            return healthy("https", "this machine alone, so it needs none")
-        return failure("https", "reports go unencrypted, and clients refuse to send them", "serve it over https")
+            return healthy("https", "not needed: the server is on this machine", code="local")
+        problem = "reports are not encrypted, so clients refuse to send them"
+        return failure("https", "not_encrypted", problem, "serve it over https")
     if "max-age=" not in reply.header("Strict-Transport-Security"):
         advice = f"let the proxy send Strict-Transport-Security: {HSTS_MAX_AGE}, or set X-Forwarded-Proto"
-        return warning("https", "encrypted, but a first visit may go without (no HSTS)", advice)
-    return healthy("https", "encrypted, and browsers are told to stay so")
+        return warning("https", "no_hsts", "encrypted, but a first visit may not be (no HSTS)", advice)
+    return healthy("https", "encrypted, and browsers remember to use https (HSTS)")
 
 
 def _check_forwarding(parts: SplitResult, sign_in: Reply, forged: Reply) -> Iterator[Finding]:
     if not sign_in.header("Set-Cookie"):
-        yield warning("proxy", f"/login answers {sign_in.status} without a cookie", "see what the proxy passes on")
+        problem = f"/login has status {sign_in.status}, and sets no cookie"
+        yield warning("proxy", "no_cookie", problem, "check which paths the proxy passes on")
         return
     secure, secure_if_forged = (_is_secure(reply) for reply in (sign_in, forged))
     if parts.scheme == "https" and not secure:
-        yield failure("proxy", "the server does not know that it is asked over https", PROXY_ADVICE)
+        yield failure("proxy", "https_unknown", "the server does not know that visitors use https", PROXY_ADVICE)
     elif secure != secure_if_forged:
+        problem = "a visitor can forge X-Forwarded-* headers, and so an address: rate limits do not hold"
         advice = "let the proxy set X-Forwarded-*, not pass it on; without a proxy: --trusted-proxies 0"
-        yield failure("proxy", "a visitor can say how it asks, and so from which address: limits do not hold", advice)
+        yield failure("proxy", "forged_headers", problem, advice)
     elif parts.scheme == "http":
-        advice = f"over https it can; behind one: {PROXY_ADVICE}"
-        yield healthy("proxy", "no visitor is believed; whether the proxy is cannot be seen over http", advice)
+        problem = "forged X-Forwarded-* headers are ignored; whether a proxy's are used cannot be seen over http"
+        yield healthy("proxy", problem, f"check over https; behind a proxy: {PROXY_ADVICE}", code="unknown")
     else:
-        yield healthy("proxy", "the server knows how it is asked, and believes nobody else")
+        yield healthy("proxy", "the server knows that visitors use https, and ignores forged headers")
 
 
 def _is_secure(reply: Reply) -> bool:
@@ -135,23 +140,22 @@ def _check_compression(sign_in: Reply) -> Finding:
     """
     encoding = sign_in.header("Content-Encoding")
     if encoding not in ("", "identity"):
-        advice = "let the proxy compress nothing; Candor does, where it is safe"
-        return failure("compression", f"the proxy compresses researchers' pages ({encoding})", advice)
+        advice = "turn compression off in the proxy; Candor compresses where it is safe"
+        return failure("compression", "compressed", f"the proxy compresses researchers' pages ({encoding})", advice)
     return healthy("compression", "researchers' pages are not compressed")
 
 
 def _check_page_headers(home: Reply) -> Finding:
     """Return a finding about the headers that respondents' pages must have, and must not have."""
     if cookie := home.header("Set-Cookie").partition("=")[0]:
-        return failure(
-            "headers", f"visitors get a cookie ({cookie}), which Candor does not set", "take it out of the proxy"
-        )
+        problem = f"visitors get a cookie ({cookie}), which Candor does not set"
+        return failure("headers", "cookie", problem, "remove it from the proxy's configuration")
     if (
         "default-src 'none'" not in home.header("Content-Security-Policy")
         or home.header("Referrer-Policy") != "no-referrer"
     ):
-        advice = "let the proxy pass on Content-Security-Policy and Referrer-Policy as they are"
-        return failure("headers", "the page that visitors get lacks the headers that protect it", advice)
+        problem = "pages for visitors lack the headers Content-Security-Policy or Referrer-Policy, which protect them"
+        return failure("headers", "missing", problem, "let the proxy pass on both headers unchanged")
     return healthy("headers", "visitors get the protecting headers, and no cookie")
 
 
@@ -159,12 +163,13 @@ def _check_clock(reply: Reply, now: float) -> Finding:
     try:
         difference = parsedate_to_datetime(reply.header("Date")).timestamp() - now
     except (ValueError, TypeError):
-        return warning("clocks", "the server does not tell its time", "look at its clock on the machine itself")
-    comparison = f"the server's is {abs(difference):.0f} s {'ahead of' if difference > 0 else 'behind'} ours"
+        return warning("clocks", "no_time", "the server's replies have no time", "check the clock on that machine")
+    direction = "ahead of" if difference > 0 else "behind"
+    comparison = f"the server's clock is {abs(difference):.0f} s {direction} the clock of this machine"
+    code = "server_ahead" if difference > 0 else "server_behind"
     if abs(difference) >= CLOCK_FAILURE:
-        return failure(
-            "clocks", comparison, "set them, and let them be kept right (NTP): surveys open and close by them"
-        )
+        advice = "set both clocks, and synchronize them (NTP): surveys open and close by the server's"
+        return failure("clocks", code, comparison, advice)
     if abs(difference) >= CLOCK_WARNING:
-        return warning("clocks", comparison, "let both be kept right (NTP)")
-    return healthy("clocks", "the server's and ours agree")
+        return warning("clocks", code, comparison, "synchronize both clocks (NTP)")
+    return healthy("clocks", "the clocks of the server and of this machine agree")

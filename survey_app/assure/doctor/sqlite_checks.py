@@ -1,4 +1,4 @@
-"""Checks of a store in a file: it exists, is undamaged, is private to its owner, and has disk space to be rewritten."""
+"""Checks of a store in a file: it exists, is undamaged, is private to its owner, and has space for a rewrite."""
 
 import os
 import shutil
@@ -16,6 +16,7 @@ from survey_app.store.sqlite.schema import EARLIEST_VERSION, VERSION
 
 MIN_FREE_BYTES = 100_000_000  # bytes: less free space is soon full, for any database
 DOCS = "docs/operations.md, When the disk is full"
+NAME_ANOTHER = "name another database with --db or CANDOR_DB"
 
 
 def findings(path: Path, source: str) -> Iterator[Finding]:
@@ -23,16 +24,18 @@ def findings(path: Path, source: str) -> Iterator[Finding]:
     label = f"{path} ({source})"
     try:
         if path.is_dir():
-            yield failure("database", f"{label} is a folder", "name a file in it: sqlite:////folder/candor.db")
+            advice = "name a file in it, such as sqlite:////folder/candor.db"
+            yield failure("database", "folder", f"{label} is a folder", advice)
             return
         if not path.exists():
             yield from _check_missing_file(path, label)
             return
         if not is_sqlite(path):
-            yield failure("database", f"{label} is no SQLite database", "name another one with --db or CANDOR_DB")
+            yield failure("database", "not_sqlite", f"{label} is not an SQLite database", NAME_ANOTHER)
             return
     except OSError as error:
-        yield failure("database", f"{label}: {error.strerror}", "run candor doctor as the user whose file it is")
+        problem = f"{label} cannot be read: {error.strerror}"
+        yield failure("database", "unreadable", problem, "run candor doctor as the file's owner")
         return
     yield from _check_contents(path, label)
     yield _check_writable(path)
@@ -42,54 +45,53 @@ def findings(path: Path, source: str) -> Iterator[Finding]:
 
 def _check_missing_file(path: Path, label: str) -> Iterator[Finding]:
     if path.parent.is_dir():
-        yield warning("database", f"there is none at {label}", "candor user add NAME begins one; --db names another")
+        advice = "candor user add NAME creates one; --db names another"
+        yield warning("database", "missing", f"there is no database at {label}", advice)
         yield _check_writable(path)
     else:
-        yield failure("database", f"there is no folder for {label}", "name another one with --db or CANDOR_DB")
+        yield failure("database", "no_folder", f"there is no folder for {label}", NAME_ANOTHER)
 
 
 def _check_contents(path: Path, label: str) -> Iterator[Finding]:
     try:
         state = inspect(path)
     except StoreError as error:
-        yield warning("database", f"{label}: {error}", "start the server, then ask again")
+        advice = "start the server, then repeat candor doctor"
+        yield warning("database", "not_inspected", f"{label} cannot be examined: {error}", advice)
         return
     version, wal = state.version, Path(f"{path}-wal")
     if version > VERSION:
-        advice = f"use the newer version here, too; this one knows versions up to {VERSION}"
-        yield failure("database", f"{label} was made by a newer Candor (version {version})", advice)
+        problem = f"{label} was made by a newer Candor (version {version}); this one knows versions up to {VERSION}"
+        yield failure("database", "newer", problem, "use the newer Candor here too")
     elif 0 < version < EARLIEST_VERSION:
-        advice = "keep it with that version, and name a new file for this one (--db)"
-        yield failure("database", f"{label} was made by an earlier Candor (version {version})", advice)
+        problem = f"{label} was made by an earlier Candor (version {version}), which this one cannot read"
+        yield failure("database", "too_old", problem, "keep it with that Candor, and name a new file here (--db)")
     elif 0 < version < VERSION:
-        advice = "make a backup; the next command or start brings it up to date"
-        yield warning("database", f"{label} is of version {version}, and this Candor's is {VERSION}", advice)
+        problem = f"{label} has version {version}; this Candor uses version {VERSION}"
+        yield warning("database", "older", problem, "make a backup; the next command or start migrates it")
     elif version == 0 and not state.damage and path.stat().st_size:
-        yield failure("database", f"{label} is SQLite's, but not Candor's", "name another one with --db or CANDOR_DB")
+        yield failure("database", "foreign", f"{label} is an SQLite database, but not Candor's", NAME_ANOTHER)
     else:
         yield healthy("database", f"{label}, version {version or VERSION}")
     if state.damage:
         advice = (
             "stop the server, and restore the last backup into a new file: candor --db sqlite:///new.db restore FILE"
         )
-        yield failure("integrity", f"the file is damaged: {state.damage}", advice)
+        yield failure("integrity", "damaged", f"the file is damaged: {state.damage}", advice)
     elif state.is_unfinished_copy:
-        yield failure("integrity", "it is an unfinished copy", "run the same candor copy, or restore, once more")
+        advice = "repeat the candor copy or candor restore that made it"
+        yield failure("integrity", "unfinished_copy", "the database is an unfinished copy", advice)
     else:
-        yield healthy(
-            "integrity", "SQLite's quick check finds nothing wrong", "candor survey check SLUG recounts a survey"
-        )
+        yield healthy("integrity", "SQLite's quick check finds no damage", "candor survey check SLUG recounts a survey")
     if state.rewrite_failing_since:
-        advice = f"free space, or stop the program reading the file ({DOCS})"
-        yield failure(
-            "tidiness",
-            f"untidy since {state.rewrite_failing_since}: the order of reports may be seen in the file",
-            advice,
-        )
+        problem = f"not rewritten since {state.rewrite_failing_since}: the order of reports may be readable in the file"
+        advice = f"free disk space, or stop the program that reads the file ({DOCS})"
+        yield failure("tidiness", "rewrite_fails", problem, advice)
     elif state.needs_rewrite or (wal.exists() and wal.stat().st_size):
-        yield healthy("tidiness", "to be tidied", "a running server does it when it is quiet, or the next start")
+        advice = "a running server rewrites it when there are no requests; otherwise the next start does"
+        yield healthy("tidiness", "the file is still to be rewritten", advice, code="pending")
     else:
-        yield healthy("tidiness", "no order of arrival is left in the file")
+        yield healthy("tidiness", "the file does not reveal the order of reports")
     yield from definition_checks.findings(state.running_definitions)
 
 
@@ -97,10 +99,11 @@ def _check_writable(path: Path) -> Finding:
     """Return a finding about write permission to the file and its folder, since SQLite writes to both."""
     unwritable = [str(item) for item in (path.parent, path) if item.exists() and not os.access(item, os.W_OK)]
     if os.statvfs(path.parent).f_flag & os.ST_RDONLY:
-        return failure("writing", f"{path.parent} is on a disk that is mounted read-only", "mount it for writing")
+        return failure("writing", "read_only_disk", f"the disk of {path.parent} is read-only", "mount it for writing")
     if unwritable:
-        return failure("writing", f"this account may not write {' and '.join(unwritable)}", "run commands as the owner")
-    return healthy("writing", f"{path.parent} can be written")
+        problem = f"this user may not write to {' and '.join(unwritable)}"
+        return failure("writing", "not_writable", problem, "run commands as the owner")
+    return healthy("writing", f"{path.parent} is writable")
 
 
 def _check_permissions(path: Path) -> Finding:
@@ -113,27 +116,31 @@ def _check_permissions(path: Path) -> Finding:
     other_owner = [str(item) for item, status in stats.items() if status.st_uid != owner]
     folder = path.parent.stat().st_mode
     if open_to_all:
-        return failure("permissions", f"others may open {', '.join(open_to_all)}", f"chmod 600 {' '.join(open_to_all)}")
+        problem = f"other users can open {', '.join(open_to_all)}"
+        return failure("permissions", "open_to_others", problem, f"chmod 600 {' '.join(open_to_all)}")
     if other_owner:
-        advice = f"give them to user {owner}, who owns the database, or remove a .lock while nobody runs"
-        return failure("permissions", f"another user owns {', '.join(other_owner)}", advice)
+        advice = f"give them to user {owner}, who owns the database; a .lock may be removed while no server runs"
+        return failure("permissions", "other_owner", f"another user owns {', '.join(other_owner)}", advice)
     if folder & stat.S_IWOTH and not folder & stat.S_ISVTX:
-        return warning("permissions", f"anybody may write into {path.parent}", f"chmod o-w {path.parent}")
+        problem = f"every user can write to {path.parent}"
+        return warning("permissions", "open_folder", problem, f"chmod o-w {path.parent}")
     if owner != os.geteuid():
-        advice = "run commands as that user, as the server does"
-        return warning("permissions", f"the files are for user {owner} alone, and this is user {os.geteuid()}", advice)
-    return healthy("permissions", f"{len(stats)} files, for their owner alone")
+        problem = f"only user {owner} can open the files, and this is user {os.geteuid()}"
+        return warning("permissions", "not_owner", problem, "run commands as that user, as the server does")
+    return healthy("permissions", f"{len(stats)} files, which only their owner can open")
 
 
 def _check_disk_space(path: Path) -> Finding:
-    """Return a finding about free disk space: to be tidied, the file is rewritten next to the old one."""
+    """Return a finding about free disk space: a rewrite needs room for a second file."""
     free, size = shutil.disk_usage(path.parent).free, path.stat().st_size
-    comparison = f"{_format_bytes(free)} free beside {_format_bytes(size)}"
+    comparison = f"{_format_bytes(free)} free; the database has {_format_bytes(size)}"
     if free < size:
-        advice = f"free disk space: without tidying, the file reveals the order of reports ({DOCS})"
-        return failure("disk", f"{comparison}: less than to write the database anew", advice)
+        problem = f"{comparison}, and a rewrite needs as much"
+        advice = f"free disk space: without a rewrite, the file reveals the order of reports ({DOCS})"
+        return failure("disk", "too_little", problem, advice)
     if free < max(2 * size, MIN_FREE_BYTES):
-        return warning("disk", comparison, "free space soon: tidying needs as much as the database size")
+        advice = "free disk space soon: a rewrite needs as much as the database has"
+        return warning("disk", "little", comparison, advice)
     return healthy("disk", comparison)
 
 

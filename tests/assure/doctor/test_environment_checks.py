@@ -15,35 +15,44 @@ from survey_app.assure.doctor.environment_checks import findings
 from survey_app.assure.doctor.finding import Finding, State
 from survey_app.cli import main
 from survey_app.store import open_store
+from tests.golden_files import Golden
 from tests.postgres import Postgres
 from tests.test_commands import ROOT
 
 SMTP = {"CANDOR_SMTP": "mail.example.org:587", "CANDOR_MAIL_FROM": "ada@example.org"}
 
 
-def worst(environ: dict[str, str], *, in_a_file: bool = True) -> list[tuple[str, State]]:
-    return [(one.check, one.state) for one in findings(environ, is_file_store=in_a_file) if one.state is not State.OK]
+def find_problems(environ: dict[str, str], *, in_a_file: bool = True) -> list[Finding]:
+    return [finding for finding in findings(environ, is_file_store=in_a_file) if finding.state is not State.OK]
+
+
+def worst(environ: dict[str, str]) -> list[tuple[str, str, State]]:
+    return [(problem.check, problem.code, problem.state) for problem in find_problems(environ)]
 
 
 @pytest.mark.parametrize(
-    ("environ", "check", "state"),
+    ("environ", "check", "code", "state"),
     [
-        ({"CANDOR_RATE_LIMIT": "lots"}, "limits", State.FAILURE),
-        ({"CANDOR_RATE_LIMIT": "off"}, "limits", State.WARNING),
-        ({"CANDOR_LOGIN_LIMIT": "10 a minute"}, "limits", State.FAILURE),
-        ({"CANDOR_TRUSTED_PROXIES": "one"}, "proxies", State.FAILURE),
-        ({"CANDOR_RATELIMIT": "5/minute"}, "environment", State.WARNING),
-        ({"CANDOR_TICKETS": "/tickets.db"}, "tickets", State.WARNING),
-        ({"CANDOR_METRICS_TOKEN": "guess"}, "metrics", State.WARNING),
-        ({"CANDOR_SMTP": "host:port"}, "mail", State.FAILURE),
-        ({**SMTP, "CANDOR_SMTP_SECURITY": "ssl"}, "mail", State.FAILURE),
-        ({**SMTP, "CANDOR_SMTP_SECURITY": "none"}, "mail", State.WARNING),
-        ({**SMTP, "CANDOR_SMTP_PASSWORD_FILE": "/nowhere"}, "mail", State.FAILURE),
-        ({"CANDOR_SMTP": "localhost"}, "mail", State.WARNING),
+        ({"CANDOR_RATE_LIMIT": "lots"}, "limits", "bad_limit", State.FAILURE),
+        ({"CANDOR_RATE_LIMIT": "off"}, "limits", "off", State.WARNING),
+        ({"CANDOR_LOGIN_LIMIT": "10 a minute"}, "limits", "bad_limit", State.FAILURE),
+        ({"CANDOR_TRUSTED_PROXIES": "one"}, "proxies", "bad_number", State.FAILURE),
+        ({"CANDOR_RATELIMIT": "5/minute"}, "environment", "unknown_variable", State.WARNING),
+        ({"CANDOR_TICKETS": "/tickets.db"}, "tickets", "unused_file", State.WARNING),
+        ({"CANDOR_METRICS_TOKEN": "guess"}, "metrics", "short_token", State.WARNING),
+        ({"CANDOR_SMTP": "host:port"}, "mail", "bad_server", State.FAILURE),
+        ({**SMTP, "CANDOR_SMTP_SECURITY": "ssl"}, "mail", "bad_security", State.FAILURE),
+        ({**SMTP, "CANDOR_SMTP_SECURITY": "none"}, "mail", "not_encrypted", State.WARNING),
+        ({**SMTP, "CANDOR_SMTP_PASSWORD_FILE": "/nowhere"}, "mail", "no_password_file", State.FAILURE),
+        ({"CANDOR_SMTP": "localhost"}, "mail", "no_sender", State.WARNING),
     ],
 )
-def test_a_setting_that_cannot_be_right(environ: dict[str, str], check: str, state: State) -> None:
-    assert worst(environ) == [(check, state)]
+def test_a_setting_that_cannot_be_right(
+    environ: dict[str, str], check: str, code: str, state: State, golden: Golden
+) -> None:
+    assert worst(environ) == [(check, code, state)]
+    (problem,) = find_problems(environ)
+    golden(f"{problem.found}\n{problem.next}")
 
 
 def test_settings_that_can(tmp_path: Path) -> None:
@@ -54,16 +63,21 @@ def test_settings_that_can(tmp_path: Path) -> None:
     mailing = {**SMTP, "CANDOR_SMTP_PASSWORD_FILE": str(password), "CANDOR_METRICS_TOKEN": "s" * 32}
     assert worst({**usual, **mailing}) == []
     password.chmod(0o644)
-    assert worst({**usual, **mailing}) == [("mail", State.FAILURE)]
-    near = next(one for one in findings({"CANDOR_RATELIMIT": ""}, is_file_store=True) if one.state is State.WARNING)
-    assert near.next == "did you mean CANDOR_RATE_LIMIT?"
+    assert worst({**usual, **mailing}) == [("mail", "open_password_file", State.FAILURE)]
+    (similar,) = find_problems({"CANDOR_RATELIMIT": ""})
+    assert "CANDOR_RATE_LIMIT" in similar.next
 
 
 def test_the_clock() -> None:
     now = 1_800_000_000.0  # 2027
-    assert machine_checks.check_clock(now, 5.0, 5.1).state is State.OK
-    assert machine_checks.check_clock(now, 5.0, 3605.0).state is State.WARNING
-    assert machine_checks.check_clock(0.0, 5.0, 5.0).state is State.FAILURE
+    seen = [
+        machine_checks.check_clock(now, 5.0, 5.1),
+        machine_checks.check_clock(now, 5.0, 3605.0),
+        machine_checks.check_clock(0.0, 5.0, 5.0),
+    ]
+    assert [(finding.code, finding.state) for finding in seen] == [
+        ("ok", State.OK), ("was_set", State.WARNING), ("wrong_year", State.FAILURE),
+    ]  # fmt: skip
 
 
 def test_the_machine_is_well_and_its_extras_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,9 +85,10 @@ def test_the_machine_is_well_and_its_extras_are_told(monkeypatch: pytest.MonkeyP
     assert {one.state for one in said.values()} == {State.OK}
     assert "parquet" in said["extras"].found.partition(";")[0] and "flask" in said["packages"].found
     monkeypatch.setattr(machine_checks, "PACKAGE", "no-such-package")
-    assert machine_checks._check_packages().state is State.WARNING
+    assert machine_checks._check_packages().code == "not_installed"
     monkeypatch.setattr(machine_checks, "requires", lambda _: ["nothing-like-this>=1"])
-    assert machine_checks._check_packages().found == "missing: nothing-like-this"
+    missing = machine_checks._check_packages()
+    assert missing.code == "missing" and missing.found.endswith(": nothing-like-this")
 
 
 def test_the_command_tells_everything_and_nothing_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,7 +102,7 @@ def test_the_command_tells_everything_and_nothing_secret(tmp_path: Path, monkeyp
     assert (done.exit_code, told["ok"]) == (0, True)
     checks = [one["check"] for one in told["findings"]]
     assert checks[:5] == ["candor", "packages", "extras", "SQLite", "database"] and "clock" in checks
-    assert all(list(one) == ["check", "state", "found", "next"] for one in told["findings"])
+    assert all(list(one) == ["check", "code", "state", "found", "next"] for one in told["findings"])
     assert "secret" not in done.stdout and not [*tmp_path.iterdir()]
     for url in ("postgresql://u:secret@127.0.0.1:1/x", "postgresql://u:sec ret@h/x", "mysql://u:secret@h/x"):
         monkeypatch.setenv("CANDOR_DB", url)
@@ -105,7 +120,7 @@ def of_postgres(url: str, environ: dict[str, str]) -> dict[str, list[Finding]]:
 
 def test_a_postgresql_is_looked_at_without_being_touched(postgres: Postgres, tmp_path: Path) -> None:
     url = postgres.schema()
-    assert of_postgres(url, {})["database"][0].next == "candor user add NAME begins it"
+    assert of_postgres(url, {})["database"][0].code == "empty"
     with postgres.connect(url) as connection:
         assert connection.execute("select to_regclass('settings')").fetchone() == (None,)
     store = open_store(url)
@@ -114,12 +129,14 @@ def test_a_postgresql_is_looked_at_without_being_touched(postgres: Postgres, tmp
     said = of_postgres(url, {"CANDOR_TICKETS": str(tmp_path / "none" / "tickets.db")})
     assert said["database"][0].state is State.OK
     assert [one.found for one in said["surroundings"]] == store.warnings()  # fsync is off here
-    assert said["tickets"][0].state is State.FAILURE
+    assert (said["tickets"][0].code, said["tickets"][0].state) == ("no_folder", State.FAILURE)
     change(postgres, url, "insert into settings values ('copying', ''), ('untidy_since', '2026-12-01T00:00:00+00:00')")
     said = of_postgres(url, {})
-    assert "unfinished copy" in said["integrity"][0].found and "untidy since 2026-12-01" in said["tidiness"][0].found
+    assert (said["integrity"][0].code, said["tidiness"][0].code) == ("unfinished_copy", "rewrite_fails")
+    assert "2026-12-01" in said["tidiness"][0].found
     change(postgres, url, "update settings set value = '99' where name = 'version'")
-    assert "made by a newer Candor (version 99)" in of_postgres(url, {})["database"][0].found
+    newer = of_postgres(url, {})["database"][0]
+    assert newer.code == "newer" and "99" in newer.found
     store.close()
 
 
@@ -129,7 +146,7 @@ def change(postgres: Postgres, url: str, query: Any) -> None:
 
 
 def test_a_finding_is_a_record() -> None:
-    assert astuple(Finding("clock", State.OK, "fine")) == ("clock", State.OK, "fine", "")
+    assert astuple(Finding("clock", "ok", State.OK, "fine")) == ("clock", "ok", State.OK, "fine", "")
 
 
 def test_the_pages_that_are_named_have_what_they_are_named_for() -> None:

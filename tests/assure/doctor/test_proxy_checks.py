@@ -1,5 +1,6 @@
 """The doctor and a server that runs: the real one, and what a proxy in front of it can do wrong."""
 
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -18,7 +19,9 @@ from survey_app.assure.doctor import proxy_checks
 from survey_app.assure.doctor.finding import Finding, State
 from survey_app.assure.doctor.proxy_checks import Reply, findings
 from tests.fixtures import build
+from tests.golden_files import Golden
 
+SECONDS = re.compile(r"\d+ s\b")
 PROTECTED = {"Content-Security-Policy": "default-src 'none'", "Referrer-Policy": "no-referrer"}
 GOOD: dict[str, tuple[int, dict[str, str], bytes]] = {
     "/healthz": (200, {}, b'{"status":"ok"}'),
@@ -86,55 +89,58 @@ def test_the_real_server_and_one_that_believes_any_visitor(tmp_path: Path, proxi
     installation.close()
     wrong = {name for name, one in said.items() if one.state is not State.OK}
     assert wrong == ({"proxy"} if proxies else set())
-    assert "--trusted-proxies 0" in said["proxy"].next or not proxies
-    assert "cannot be seen from here" in said["logs"].found
+    assert said["proxy"].code == ("forged_headers" if proxies else "unknown")
+    assert said["logs"].code == "unknown"
 
 
 @pytest.mark.parametrize(
-    ("path", "reply", "check", "told"),
+    ("path", "reply", "check", "code"),
     [
-        ("/healthz", (502, {}, b"bad gateway"), "server", "answers 502"),
-        ("/healthz", (200, {}, b"<html>"), "server", "not as Candor does"),
-        ("/healthz", (200, {}, b'{"status":"untidy since 2026-12-01"}'), "server", "untidy since 2026-12-01"),
-        ("/healthz", (200, {"Date": "now+3600"}, GOOD["/healthz"][2]), "clocks", "ahead of ours"),
-        ("/healthz", (200, {"Date": "now-3600"}, GOOD["/healthz"][2]), "clocks", "behind ours"),
-        ("/", (200, {**PROTECTED, "Set-Cookie": "sticky=7"}, b""), "headers", "visitors get a cookie (sticky)"),
-        ("/", (200, {"Referrer-Policy": "no-referrer"}, b""), "headers", "lacks the headers"),
-        ("/login", (200, {**GOOD["/login"][1], "Content-Encoding": "gzip"}, b""), "compression", "(gzip)"),
+        ("/healthz", (502, {}, b"bad gateway"), "server", "not_candor"),
+        ("/healthz", (200, {}, b"<html>"), "server", "not_candor"),
+        ("/healthz", (200, {}, b'{"status":"untidy since 2026-12-01"}'), "server", "rewrite_fails"),
+        ("/healthz", (200, {"Date": "now+3600"}, GOOD["/healthz"][2]), "clocks", "server_ahead"),
+        ("/healthz", (200, {"Date": "now-3600"}, GOOD["/healthz"][2]), "clocks", "server_behind"),
+        ("/", (200, {**PROTECTED, "Set-Cookie": "sticky=7"}, b""), "headers", "cookie"),
+        ("/", (200, {"Referrer-Policy": "no-referrer"}, b""), "headers", "missing"),
+        ("/login", (200, {**GOOD["/login"][1], "Content-Encoding": "gzip"}, b""), "compression", "compressed"),
     ],
 )  # fmt: skip
 def test_what_a_proxy_spoils(
-    proxy: Proxy, path: str, reply: tuple[int, dict[str, str], bytes], check: str, told: str
+    proxy: Proxy, path: str, reply: tuple[int, dict[str, str], bytes], check: str, code: str, golden: Golden
 ) -> None:
     assert {one.state for one in found(proxy.origin).values()} == {State.OK}
     proxy.replies[path] = reply
     said = found(proxy.origin)
     assert {name for name, one in said.items() if one.state is State.FAILURE} == {check}
-    assert told in said[check].found and said[check].next
+    assert said[check].code == code and said[check].next
+    golden(f"{SECONDS.sub('N s', said[check].found)}\n{said[check].next}", f"{code} {reply[0]}")
 
 
 @pytest.mark.parametrize(
-    ("path", "reply", "check"),
+    ("path", "reply", "check", "code"),
     [
-        ("/healthz", (200, {"Date": "now-90"}, GOOD["/healthz"][2]), "clocks"),
-        ("/healthz", (200, {"Date": "yesterday"}, GOOD["/healthz"][2]), "clocks"),
-        ("/login", (404, {}, b""), "proxy"),
+        ("/healthz", (200, {"Date": "now-90"}, GOOD["/healthz"][2]), "clocks", "server_behind"),
+        ("/healthz", (200, {"Date": "yesterday"}, GOOD["/healthz"][2]), "clocks", "no_time"),
+        ("/login", (404, {}, b""), "proxy", "no_cookie"),
     ],
 )
 def test_what_should_be_looked_at(
-    proxy: Proxy, path: str, reply: tuple[int, dict[str, str], bytes], check: str
+    proxy: Proxy, path: str, reply: tuple[int, dict[str, str], bytes], check: str, code: str, golden: Golden
 ) -> None:
     proxy.replies[path] = reply
-    assert {name for name, one in found(proxy.origin).items() if one.state is State.WARNING} == {check}
+    problems = [finding for finding in found(proxy.origin).values() if finding.state is State.WARNING]
+    assert [(problem.check, problem.code) for problem in problems] == [(check, code)]
+    golden(f"{SECONDS.sub('N s', problems[0].found)}\n{problems[0].next}")
 
 
 def test_where_nothing_answers_or_not_by_https(proxy: Proxy) -> None:
-    assert found(proxy.origin.replace("http:", "https:"))["https"].state is State.FAILURE
+    assert found(proxy.origin.replace("http:", "https:"))["https"].code == "bad_certificate"
     for url in ("nonsense", "ftp://example.org", "http://[", "http://127.0.0.1:99999"):
-        assert found(url)["address"].state is State.FAILURE
+        assert (found(url)["address"].code, found(url)["address"].state) == ("bad_url", State.FAILURE)
     proxy.close()
     said = found(proxy.origin)["server"]
-    assert said.state is State.FAILURE and "does not answer: Connection refused" in said.found
+    assert (said.code, said.state) == ("no_reply", State.FAILURE)
 
 
 def reply(**headers: str) -> Reply:

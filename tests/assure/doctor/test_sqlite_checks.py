@@ -14,6 +14,7 @@ from survey_app.store.sqlite import SqliteStore
 from survey_app.store.sqlite.inspection import missing_features
 from survey_app.store.sqlite.schema import VERSION
 from tests.disk import small_disk
+from tests.golden_files import Golden
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def change(path: Path, script: str) -> None:
 def test_nothing_is_wrong_with_a_new_database(path: Path) -> None:
     said = found(path)
     assert {one.state for one in said.values()} == {State.OK}
-    assert said["database"].found == f"{path} (--db), version {VERSION}"
+    assert str(path) in said["database"].found and said["database"].found.endswith(f" {VERSION}")
     assert list(said) == ["database", "integrity", "tidiness", "writing", "permissions", "disk"]
 
 
@@ -58,7 +59,7 @@ def test_looking_changes_nothing(path: Path, running: bool) -> None:
     before = everything(path.parent)
     said = found(path)
     assert {one.state for one in said.values()} == {State.OK}
-    assert said["tidiness"].found.startswith("to be tidied" if running else "no order of arrival")
+    assert said["tidiness"].code == ("pending" if running else "ok")
     after = everything(path.parent)
     assert before.keys() == after.keys()
     assert {name: value for name, value in before.items() if not name.endswith("-shm")} == {
@@ -67,36 +68,35 @@ def test_looking_changes_nothing(path: Path, running: bool) -> None:
     store.close()
 
 
-def test_a_database_that_is_not_there_is_not_made(tmp_path: Path) -> None:
-    said = found(tmp_path / "candor.db")
-    assert (said["database"].state, said["database"].next) == (
-        State.WARNING,
-        "candor user add NAME begins one; --db names another",
-    )
-    assert found(tmp_path / "none" / "candor.db")["database"].state is State.FAILURE
-    assert found(tmp_path)["database"].found == f"{tmp_path} (--db) is a folder"
+def test_a_database_that_is_not_there_is_not_made(tmp_path: Path, golden: Golden) -> None:
+    cases = {
+        "missing": (tmp_path / "candor.db", State.WARNING),
+        "no_folder": (tmp_path / "none" / "candor.db", State.FAILURE),
+        "folder": (tmp_path, State.FAILURE),
+    }
+    for code, (path, state) in cases.items():
+        said = found(path)["database"]
+        assert (said.code, said.state) == (code, state)
+        golden(f"{said.found}\n{said.next}", code)
     assert not [*tmp_path.iterdir()]
 
 
 def test_a_file_that_is_no_database(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("hello " * 100)
-    assert "is no SQLite database" in found(tmp_path / "text")["database"].found
+    assert found(tmp_path / "text")["database"].code == "not_sqlite"
     change(tmp_path / "other.db", "create table t (a)")
-    assert "is SQLite's, but not Candor's" in found(tmp_path / "other.db")["database"].found
+    assert found(tmp_path / "other.db")["database"].code == "foreign"
 
 
 @pytest.mark.parametrize(
-    ("version", "state", "told"),
-    [
-        (99, State.FAILURE, "was made by a newer Candor (version 99)"),
-        (4, State.WARNING, "is of version 4"),
-        (3, State.FAILURE, "was made by an earlier Candor (version 3)"),
-    ],
+    ("version", "state", "code"),
+    [(99, State.FAILURE, "newer"), (4, State.WARNING, "older"), (3, State.FAILURE, "too_old")],
 )
-def test_another_version(path: Path, version: int, state: State, told: str) -> None:
+def test_another_version(path: Path, version: int, state: State, code: str, golden: Golden) -> None:
     change(path, f"pragma user_version={version}")
     said = found(path)["database"]
-    assert said.state is state and told in said.found
+    assert (said.state, said.code) == (state, code) and f"version {version}" in said.found
+    golden(f"{said.found}\n{said.next}".replace(f"version {VERSION}", "version NOW").replace(f"to {VERSION}", "to NOW"))
 
 
 def test_a_damaged_page(path: Path) -> None:
@@ -105,35 +105,38 @@ def test_a_damaged_page(path: Path) -> None:
         file.seek(2 * 4096)
         file.write(b"\xff" * 4096)
     said = found(path)["integrity"]
-    assert said.state is State.FAILURE and "the file is damaged" in said.found and "restore" in said.next
+    assert (said.state, said.code) == (State.FAILURE, "damaged") and "candor --db" in said.next
     path.write_bytes(whole[: 3 * 4096])
-    assert found(path)["integrity"].state is State.FAILURE
+    assert found(path)["integrity"].code == "damaged"
 
 
 @pytest.mark.parametrize(
-    ("script", "check", "state", "told"),
+    ("script", "check", "state", "code"),
     [
-        ("insert into settings values ('copying', x'00')", "integrity", State.FAILURE, "an unfinished copy"),
-        ("insert into settings values ('untidy', '')", "tidiness", State.OK, "to be tidied"),
+        ("insert into settings values ('copying', x'00')", "integrity", State.FAILURE, "unfinished_copy"),
+        ("insert into settings values ('untidy', '')", "tidiness", State.OK, "pending"),
         (
             "insert into settings values ('untidy', ''), ('untidy_since', '2026-12-01T00:00:00+00:00')",
             "tidiness",
             State.FAILURE,
-            "untidy since 2026-12-01",
+            "rewrite_fails",
         ),
     ],
 )
-def test_what_the_file_says_of_itself(path: Path, script: str, check: str, state: State, told: str) -> None:
+def test_what_the_file_says_of_itself(
+    path: Path, script: str, check: str, state: State, code: str, golden: Golden
+) -> None:
     change(path, script)
     said = found(path)[check]
-    assert said.state is state and told in said.found
+    assert (said.state, said.code) == (state, code)
+    golden(f"{said.found}\n{said.next}", code)
 
 
 def test_what_a_killed_server_left_is_left_alone(path: Path) -> None:
     left = Path(f"{path}-wal")
     left.write_bytes(b"frames")
-    said = found(path)
-    assert said["database"].state is State.WARNING and "the next start takes them in" in said["database"].found
+    said = found(path)["database"]
+    assert (said.state, said.code) == (State.WARNING, "not_inspected")
     assert left.read_bytes() == b"frames" and not Path(f"{path}-shm").exists()
 
 
@@ -143,7 +146,7 @@ def test_a_file_that_others_may_open(path: Path, end: str) -> None:
     file.touch()
     file.chmod(0o640)
     said = found(path)["permissions"]
-    assert (said.state, said.next) == (State.FAILURE, f"chmod 600 {file}")
+    assert (said.state, said.code) == (State.FAILURE, "open_to_others") and said.next.endswith(f" 600 {file}")
 
 
 def test_a_lock_of_somebody_else(path: Path) -> None:
@@ -168,7 +171,7 @@ def test_a_full_disk(path: Path, tmp_path: Path) -> None:
         moved.chmod(0o600)
         disk.fill(8192)
         said = found(moved)["disk"]
-        assert not disk.mounted or (said.state is State.FAILURE and "to write the database anew" in said.found)
+        assert not disk.mounted or (said.state, said.code) == (State.FAILURE, "too_little")
         disk.free()
         assert found(moved)["disk"].state is (State.WARNING if disk.mounted else State.OK)
 
