@@ -11,7 +11,7 @@ from contextlib import suppress
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from candor_client import canonical, mechanisms
 from candor_client.canonical import spell
@@ -41,6 +41,15 @@ ADVISED_CELLS = 64  # in a joint field
 PROSE = ("description", "consent", "thanks")
 
 
+class Advice(NamedTuple):
+    """Advice for the author: a stable code, the ids of the questions, the value in question, and a sentence."""
+
+    code: str
+    question_ids: tuple[str, ...]
+    value: Decimal | int
+    sentence: str
+
+
 @dataclasses.dataclass(frozen=True)
 class BuiltSurvey:
     """A survey ready to publish: its definitions, its terms, advice for the author, and its design.
@@ -50,7 +59,7 @@ class BuiltSurvey:
 
     surveys: tuple[Survey, ...]
     terms: Terms
-    advice: tuple[str, ...]
+    advice: tuple[Advice, ...]
     design: Design
     request: DesignRequest = dataclasses.field(repr=False, compare=False)
     groups: tuple[Group, ...] = ()
@@ -109,7 +118,7 @@ def build_file(path: Path) -> BuiltSurvey:
     try:
         source = path.read_bytes()
     except OSError as error:
-        raise AuthoringError(f"cannot read {path}: {error.strerror}") from None
+        raise AuthoringError("unreadable", f"cannot read {path}: {error.strerror}") from None
     return build(source, json_file=path.suffix == ".json")
 
 
@@ -130,7 +139,7 @@ def build_tree(tree: Node, *, bare: bool = False) -> BuiltSurvey:
         return _build(tree, top, entries, bare=bare)
     except DefinitionError as error:
         path = entries.source_path_of(error.path)
-        raise AuthoringError(error.reason, path, tree.line_of(path)) from None
+        raise AuthoringError(error.code, error.reason, path, tree.line_of(path)) from None
 
 
 def find_presentation_errors(tree: Node) -> list[AuthoringError]:
@@ -149,7 +158,9 @@ def _read_top(tree: Node) -> dict[str, Node]:
     other_keys = ("epsilon", "ask", "joint", "accept_weak_privacy", "groups", "invitations")
     text_keys = (*PROSE, "contact", "language", "completion", "translations")
     if isinstance(tree.value, dict) and "sections" in tree.value:
-        raise tree.value["sections"].error("a section stands among the questions, as - section: … before its first")
+        raise tree.value["sections"].error(
+            "misplaced_section", "a section stands among the questions, as - section: … before its first"
+        )
     return tree.mapping(("slug", "title", "questions"), (*text_keys, *TERMS, *other_keys))
 
 
@@ -190,7 +201,9 @@ def _build(tree: Node, top: dict[str, Node], entries: Entries, *, bare: bool) ->
         if key in top:
             definition[key] = top[key].prose()
     if "language" in top and not LANGUAGE.fullmatch(top["language"].text()):
-        raise top["language"].error("is no language tag; a tag is short, such as de for German or pt-BR")
+        raise top["language"].error(
+            "bad_language", "is no language tag; a tag is short, such as de for German or pt-BR"
+        )
     for key in ("contact", "language", "completion"):
         if key in top and (key, top[key].text()) != ("language", "en"):
             definition[key] = top[key].text()
@@ -206,8 +219,9 @@ def _build(tree: Node, top: dict[str, Node], entries: Entries, *, bare: bool) ->
     if invitations and not invitations.is_own_issuer:
         if groups:
             raise top["invitations"].error(
+                "groups_with_issuer",
                 "every group needs a key of its own, and a file names one: let this server invite, or publish each "
-                "group as a survey of its own"
+                "group as a survey of its own",
             )
         surveys = tuple(map(invitations.complete, surveys))
     survey = surveys[0]
@@ -215,9 +229,10 @@ def _build(tree: Node, top: dict[str, Node], entries: Entries, *, bare: bool) ->
     weak = top.get("accept_weak_privacy")
     if total > CONFIRMED_TOTAL and not (weak and weak.boolean()):
         raise top.get("epsilon", tree).error(
+            "weak_privacy",
             f"a total ε of {numbers.format_epsilon(total, fixed=True)} protects almost nothing; above "
             f"{CONFIRMED_TOTAL}, "
-            "write accept_weak_privacy: true if you mean it"
+            "write accept_weak_privacy: true if you mean it",
         )
     advice, design = _make_advice(survey, total, request, ask), design_of(ask, fields)
     return BuiltSurvey(surveys, read_terms(top), advice, design, request, groups, invitations)
@@ -254,9 +269,10 @@ def _read_ask(node: Node | None) -> Ask:
         return Ask.ALL
     if (word := node.text()) not in list(Ask):
         raise node.error(
+            "unknown_word",
             "ask is a word: auto (each device answers one block of questions at the full ε, in the blocks that need "
             "the fewest respondents), one (each device answers one question, or one joint group), or all (every "
-            "device answers everything, and ε is split)"
+            "device answers everything, and ε is split)",
         )
     return Ask(word)
 
@@ -265,7 +281,9 @@ def _encode(definition: dict[str, Any]) -> bytes:
     try:
         return canonical.dumps(definition)
     except UnicodeEncodeError:
-        raise AuthoringError("half a character (a lone surrogate) stands somewhere in the texts") from None
+        raise AuthoringError(
+            "lone_surrogate", "half a character (a lone surrogate) stands somewhere in the texts"
+        ) from None
 
 
 def is_weak(total: Decimal) -> bool:
@@ -273,29 +291,47 @@ def is_weak(total: Decimal) -> bool:
     return total > ADVISED_TOTAL
 
 
-def _make_advice(survey: Survey, total: Decimal, request: DesignRequest, ask: Ask) -> tuple[str, ...]:
+def _make_advice(survey: Survey, total: Decimal, request: DesignRequest, ask: Ask) -> tuple[Advice, ...]:
     advice = [
-        f"{_join_ids(field.questions)}: ε = {numbers.format_epsilon(field.mechanism.epsilon, fixed=True)} "
-        f"is more than {ADVISED_FIELD}; for a sensitive question, ln 3 (design: coin) is usual"
+        Advice(
+            "field_epsilon",
+            _ids_of(field.questions),
+            field.mechanism.epsilon,
+            f"{_join_ids(field.questions)}: ε = {numbers.format_epsilon(field.mechanism.epsilon, fixed=True)} "
+            f"is more than {ADVISED_FIELD}; for a sensitive question, ln 3 (design: coin) is usual",
+        )
         for field in survey.fields
         if field.mechanism.epsilon > ADVISED_FIELD and ask is Ask.ALL
     ]
     if is_weak(total):
         suggestion = "; consider ask: auto" if ask is Ask.ALL and len(survey.fields) > 1 else ""
         advice.append(
-            f"the survey: ε = {numbers.format_epsilon(total, fixed=True)} in total is more than "
-            f"{ADVISED_TOTAL}{suggestion}"
+            Advice(
+                "total_epsilon",
+                (),
+                total,
+                f"the survey: ε = {numbers.format_epsilon(total, fixed=True)} in total is more than "
+                f"{ADVISED_TOTAL}{suggestion}",
+            )
         )
     for group in request.groups:
         questions = [item.question for item in group]
         if len(group) > 1 and (cells := sum(1 for _ in possible_cells(questions))) > ADVISED_CELLS:
             advice.append(
-                f"{_join_ids(questions)}: together they have {cells} combinations, more than {ADVISED_CELLS}; "
-                "few people "
-                "will be in each. `candor plan` tells what they need together, and what apart"
+                Advice(
+                    "many_cells",
+                    _ids_of(questions),
+                    cells,
+                    f"{_join_ids(questions)}: together they have {cells} combinations, more than {ADVISED_CELLS}; "
+                    "few people will be in each. `candor plan` tells what they need together, and what apart",
+                )
             )
     return tuple(advice)
 
 
+def _ids_of(questions: Iterable[Question]) -> tuple[str, ...]:
+    return tuple(question.id for question in questions)
+
+
 def _join_ids(questions: Iterable[Question]) -> str:
-    return " + ".join(question.id for question in questions)
+    return " + ".join(_ids_of(questions))

@@ -23,8 +23,9 @@ QUESTION = re.compile(r"questions\[(\d+)\](?:\.(\w+))?")
 
 @dataclass(frozen=True)
 class Fault:
-    """One error: the reason, the path, and the line if it is known."""
+    """One error: its code, the reason, the path, and the line if it is known."""
 
+    code: str
     reason: str
     path: str = ""
     line: int | None = None
@@ -79,18 +80,18 @@ def check(source: bytes, *, json_file: bool = False) -> CheckResult:
     try:
         content = read_content(source, json_file=json_file)
     except AuthoringError as error:
-        return CheckResult(None, (Fault(error.reason, error.path, error.line),), None)
+        return CheckResult(None, (Fault(error.code, error.reason, error.path, error.line),), None)
     presentation_faults = [
-        Fault(error.reason, error.path, error.line) for error in find_presentation_errors(content.tree)
+        Fault(error.code, error.reason, error.path, error.line) for error in find_presentation_errors(content.tree)
     ]
     if not content.questions and content.data.get("questions") in (None, "", []):
-        first = Fault("there is no question yet; add the first", "questions")
+        first = Fault("empty", "there is no question yet; add the first", "questions")
         return CheckResult(None, (first, *_find_more_faults(content, "questions")), content)
     try:
         built = build(source, json_file=json_file, bare=bool(presentation_faults))
         return CheckResult(None if presentation_faults else built, tuple(presentation_faults), content, built)
     except AuthoringError as error:
-        first = Fault(error.reason, error.path, error.line or content.tree.line_of(error.path))
+        first = Fault(error.code, error.reason, error.path, error.line or content.tree.line_of(error.path))
         return CheckResult(None, (first, *_find_more_faults(content, error.path), *presentation_faults), content)
 
 
@@ -105,7 +106,7 @@ def _find_more_faults(content: Content, path: str) -> list[Fault]:
             path = error.path
             if _replaceable_part(path) in stand_ins:  # now the stand-in is refused for the same reason
                 break
-            faults.append(Fault(error.reason, path, content.tree.line_of(path)))
+            faults.append(Fault(error.code, error.reason, path, content.tree.line_of(path)))
     return faults
 
 

@@ -66,7 +66,7 @@ def read_entries(node: Node) -> Entries:
         if is_section(entry):
             if heading:
                 entries.section_errors.append(
-                    heading.node.error("no question stands between this section and the next")
+                    heading.node.error("empty_section", "no question stands between this section and the next")
                 )
             heading = _read_heading(entry, entries.section_errors)
             continue
@@ -82,14 +82,16 @@ def read_entries(node: Node) -> Entries:
             _add_section(entries, heading)
         elif grid:
             entries.section_errors.append(
-                entry.error("follows a battery, whose table runs to the next section: put a section above it")
+                entry.error(
+                    "no_section", "follows a battery, whose table runs to the next section: put a section above it"
+                )
             )
             grid = False
         heading = None
         entries.source_paths[f"questions[{len(entries.questions)}]"] = entry.path
         entries.questions.append(entry)
     if heading:
-        entries.section_errors.append(heading.node.error("no question follows this section"))
+        entries.section_errors.append(heading.node.error("empty_section", "no question follows this section"))
     return entries
 
 
@@ -108,14 +110,18 @@ def _read_heading(entry: Node, errors: list[AuthoringError]) -> _Heading:
     try:
         parts = entry.mapping(("section",), ("text",))
         if parts["section"].is_blank:
-            raise parts["section"].error("has no heading yet; write what stands above the questions that follow")
+            raise parts["section"].error(
+                "empty", "has no heading yet; write what stands above the questions that follow"
+            )
         title = parse_text(parts["section"].text(), parts["section"].path)
         text = parse_text(parts["text"].prose(), parts["text"].path) if "text" in parts else ""
         return _Heading(entry, "section", title, text)
     except AuthoringError as error:
         errors.append(error)
     except DefinitionError as error:
-        errors.append(AuthoringError(error.reason, error.path, entry.line_of(error.path[len(entry.path) :])))
+        errors.append(
+            AuthoringError(error.code, error.reason, error.path, entry.line_of(error.path[len(entry.path) :]))
+        )
     return _Heading(entry, "section", "stand-in", "")
 
 
@@ -127,9 +133,13 @@ def _add_battery(entry: Node, heading: _Heading | None, entries: Entries) -> Non
     parts = entry.mapping(("type", "text", "points", "statements"), OPTIONAL_BATTERY_KEYS)
     statements = parts["statements"]
     if not statements.value:
-        raise statements.error("there are no statements yet; each has an id before it, such as calm: I am calm.")
+        raise statements.error(
+            "empty", "there are no statements yet; each has an id before it, such as calm: I am calm."
+        )
     if not isinstance(statements.value, dict):
-        raise statements.error("must be a mapping of ids to statements, such as {calm: I am calm., tense: I am tense.}")
+        raise statements.error(
+            "not_a_mapping", "must be a mapping of ids to statements, such as {calm: I am calm., tense: I am tense.}"
+        )
     section = _Heading(entry, "text", parts["text"].text(), "")
     if heading:
         section = replace(heading, text=PARAGRAPH.join(part for part in (heading.text, section.title) if part))

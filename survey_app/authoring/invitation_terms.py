@@ -47,6 +47,7 @@ class Invitations:
         """
         if self.is_own_issuer and key is None:
             raise AuthoringError(
+                "no_key_yet",
                 "a survey by invitation gets its key when it is published, so there is no definition before",
                 "invitations",
             )
@@ -64,33 +65,40 @@ def read_invitations(top: dict[str, Node]) -> Invitations | None:
         return None
     if "max_reports" in top:
         raise top["max_reports"].error(
-            "a survey by invitation takes one report from everybody who is invited, however many; leave it out"
+            "not_with_invitations",
+            "a survey by invitation takes one report from everybody who is invited, however many; leave it out",
         )
     if isinstance(node.value, str):
         return Invitations()
     members = node.mapping((), ("from", "issuer", "key"))
     entries: dict[str, str] = {key: members[key].text() for key in ("issuer", "key") if key in members}
     if len(entries) == 1:
-        raise node.error("issuer and key go together: the inviter makes the key (candor issuer key)")
+        raise node.error(
+            "issuer_without_key", "issuer and key go together: the inviter makes the key (candor issuer key)"
+        )
     if "from" in members:
         entries["from"] = _read_start(members["from"], top)
     if "key" in entries:
         parse_tickets(entries, node.path)
         address = urlsplit(entries["issuer"])
         if address.scheme == "http" and not is_local(address.hostname or ""):
-            raise members["issuer"].error("must begin with https: no device takes a ticket over plain http")
+            raise members["issuer"].error(
+                "plain_http", "must begin with https: no device takes a ticket over plain http"
+            )
     return Invitations(tuple(entries.items()))
 
 
 def _read_start(node: Node, top: dict[str, Node]) -> str:
     """Return the time from which reports are accepted, as a definition writes it."""
     if node.value == "":
-        raise node.error("two phases need a moment from which people answer, such as 2026-12-10T00:00Z")
+        raise node.error("empty", "two phases need a moment from which people answer, such as 2026-12-10T00:00Z")
     start = node.timestamp().astimezone(UTC)
     if start.second or start.microsecond:
-        raise node.error("must be a whole minute, such as 2026-12-10T00:00Z")
+        raise node.error("not_a_minute", "must be a whole minute, such as 2026-12-10T00:00Z")
     opens: datetime | None = top["opens"].timestamp() if "opens" in top else None
     closes: datetime | None = top["closes"].timestamp() if "closes" in top else None
     if (opens and start <= opens) or (closes and start >= closes):
-        raise node.error("must be later than opens, since tickets are taken before it, and earlier than closes")
+        raise node.error(
+            "bad_order", "must be later than opens, since tickets are taken before it, and earlier than closes"
+        )
     return f"{start:%Y-%m-%dT%H:%MZ}"

@@ -46,5 +46,5 @@ def read_terms(top: dict[str, Node]) -> Terms:
         deletes=deletes,
     )
     if fault := terms.fault:
-        raise top[fault[0]].error(fault[1])
+        raise top[fault[0]].error("bad_order", fault[1])
     return terms

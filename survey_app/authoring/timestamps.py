@@ -2,19 +2,29 @@
 
 from datetime import UTC, datetime
 
+from survey_app.authoring.fault_codes import FaultCode
+
+
+class TimestampError(ValueError):
+    """A text is not a date and time with its zone."""
+
+    def __init__(self, code: FaultCode, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
 
 def parse_timestamp(text: str) -> datetime:
-    """Parse a date and time with its zone. Raise ValueError with the reason if it is invalid."""
+    """Parse a date and time with its zone. Raise TimestampError if it is invalid."""
     try:
         value = datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError("must be a date and time such as 2026-12-01T00:00Z") from None
+        raise TimestampError("not_a_timestamp", "must be a date and time such as 2026-12-01T00:00Z") from None
     if value.tzinfo is None:
-        raise ValueError("needs a zone: end it with Z for UTC, or with +01:00")
+        raise TimestampError("no_time_zone", "needs a zone: end it with Z for UTC, or with +01:00")
     try:
         value.astimezone(UTC)
     except OverflowError:
-        raise ValueError("lies outside of the years 1 to 9999, in UTC") from None
+        raise TimestampError("out_of_range", "lies outside of the years 1 to 9999, in UTC") from None
     return value
 
 

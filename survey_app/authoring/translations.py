@@ -46,7 +46,7 @@ class _LanguageReader:
         except AuthoringError as error:
             self.errors.append(error)
         except DefinitionError as error:
-            self.errors.append(AuthoringError(error.reason, error.path, node.line))
+            self.errors.append(AuthoringError(error.code, error.reason, error.path, node.line))
         return None
 
     def add_missing(self, path: str, line: int | None) -> None:
@@ -61,7 +61,9 @@ class _LanguageReader:
             if key in texts and member.value != "":  # an empty text counts as missing
                 members[key] = member
             elif key not in texts:
-                self.errors.append(member.error(f"the original has no such text here; it has {', '.join(texts)}"))
+                self.errors.append(
+                    member.error("not_in_original", f"the original has no such text here; it has {', '.join(texts)}")
+                )
         return members
 
 
@@ -91,20 +93,25 @@ def read_translations(node: Node, original: Original) -> tuple[dict[str, Any], l
     """Return the translations as the definition has them, and all errors in them."""
     if not isinstance(node.value, dict) or not node.value:
         return {}, [
-            node.error("must be a mapping of languages to texts, such as de: {title: …}; leave it out for none")
+            node.error(
+                "not_a_mapping",
+                "must be a mapping of languages to texts, such as de: {title: …}; leave it out for none",
+            )
         ]
     translations: dict[str, Any] = {}
     errors: list[AuthoringError] = []
     for tag, member in node.value.items():
         reading = _LanguageReader()
         if not LANGUAGE.fullmatch(tag):
-            reading.errors.append(member.error("a language is named by its tag, such as de or pt-BR"))
+            reading.errors.append(member.error("bad_language", "a language is named by its tag, such as de or pt-BR"))
         elif tag == original.language:
-            reading.errors.append(member.error(f"the survey itself is in {tag}: name the other languages here"))
+            reading.errors.append(
+                member.error("own_language", f"the survey itself is in {tag}: name the other languages here")
+            )
         else:
             translations[tag] = _read_language(member, original, reading)
         if reading.missing:
-            errors.append(member.error(f"not translated yet: {', '.join(reading.missing)}"))
+            errors.append(member.error("not_translated", f"not translated yet: {', '.join(reading.missing)}"))
         errors += reading.errors
     return translations, errors
 
@@ -128,7 +135,7 @@ def _read_questions(node: Node | None, original: Original, reader: _LanguageRead
     members: dict[str, Node] = (reader.read(node, Node.members) if node else None) or {}
     for name, member in members.items():
         if name not in original.questions and original.is_complete:
-            reader.errors.append(member.error("there is no such question"))
+            reader.errors.append(member.error("unknown_question", "there is no such question"))
     translations: dict[str, Any] = {}
     for name, texts in original.questions.items():
         labels = reader.read_members(members[name], texts, "text") if name in members else {}
@@ -150,7 +157,9 @@ def _read_sections(node: Node | None, original: Original, reader: _LanguageReade
     members: list[Node] = (reader.read(node, Node.items) if node else None) or []
     if original.is_complete and node is not None and len(members) > len(original.sections):
         reader.errors.append(
-            node.error(f"has {len(members)} entries for {len(original.sections)} sections, batteries included")
+            node.error(
+                "entry_count", f"has {len(members)} entries for {len(original.sections)} sections, batteries included"
+            )
         )
     return [_read_section(i, members, texts, reader) for i, texts in enumerate(original.sections)]
 
@@ -183,9 +192,9 @@ def _make_label_reader(count: int, name: str, reader: _LanguageReader) -> Callab
             reader.add_missing(f"questions.{name}.{node.path.rpartition('.')[2]}[{place}]", node.line)
         labels = [_read_text(label) for place, label in enumerate(node.items()) if place not in empty]
         if len(node.items()) != count:
-            raise node.error(f"has {len(node.items())} entries; the original has {count}")
+            raise node.error("entry_count", f"has {len(node.items())} entries; the original has {count}")
         if repeated := next(_find_repeated(labels), None):
-            raise node.error(f"{repeated!r} occurs twice; they must differ from one another")
+            raise node.error("duplicate", f"{repeated!r} occurs twice; they must differ from one another")
         return labels
 
     return read_labels

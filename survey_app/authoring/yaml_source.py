@@ -31,7 +31,8 @@ from ruamel.yaml.events import (
 from ruamel.yaml.reader import ReaderError
 
 from candor_client.canonical import find_invisible, spell
-from survey_app.authoring.timestamps import parse_timestamp
+from survey_app.authoring.fault_codes import FaultCode
+from survey_app.authoring.timestamps import TimestampError, parse_timestamp
 
 Plain: TypeAlias = str | list["Plain"] | dict[str, "Plain"]
 
@@ -46,12 +47,15 @@ FRACTION = re.compile(r"[0-9]{1,9}/[1-9][0-9]{0,8}")
 
 
 class AuthoringError(Exception):
-    """An error in the author's file. The message contains line and path."""
+    """An error in the author's file: a stable code, the reason, the path, and the line if it is known.
 
-    def __init__(self, message: str, path: str = "", line: int | None = None) -> None:
+    The code is a FaultCode, or the code of the client's DefinitionError. The message contains line and path.
+    """
+
+    def __init__(self, code: str, message: str, path: str = "", line: int | None = None) -> None:
         where = ", ".join(part for part in (f"line {line}" if line else "", path) if part)
         super().__init__(f"{where}: {message}" if where else message)
-        self.path, self.line, self.reason = path, line, message
+        self.code, self.path, self.line, self.reason = code, path, line, message
 
 
 @dataclass(frozen=True)
@@ -62,9 +66,9 @@ class Node:
     path: str
     line: int | None
 
-    def error(self, message: str) -> AuthoringError:
+    def error(self, code: FaultCode, message: str) -> AuthoringError:
         """Return an AuthoringError at this place."""
-        return AuthoringError(message, self.path, self.line)
+        return AuthoringError(code, message, self.path, self.line)
 
     def plain(self) -> Plain:
         """Return the value as text, lists and mappings."""
@@ -91,13 +95,13 @@ class Node:
     def items(self) -> "list[Node]":
         """Return the members of a list. Raise AuthoringError if this is no list."""
         if not isinstance(self.value, list):
-            raise self.error("must be a list")
+            raise self.error("not_a_list", "must be a list")
         return self.value
 
     def members(self) -> "dict[str, Node]":
         """Return the members of a mapping. Raise AuthoringError if this is no mapping."""
         if not isinstance(self.value, dict):
-            raise self.error("must be a mapping of keys to values")
+            raise self.error("not_a_mapping", "must be a mapping of keys to values")
         return self.value
 
     def mapping(self, required: Iterable[str], optional: Iterable[str]) -> "dict[str, Node]":
@@ -105,10 +109,10 @@ class Node:
         members, allowed = self.members(), {*required, *optional}
         for key, node in members.items():
             if key not in allowed:
-                raise node.error(f"unknown key; known here: {', '.join(sorted(allowed))}")
+                raise node.error("unknown_key", f"unknown key; known here: {', '.join(sorted(allowed))}")
         for key in required:
             if key not in members:
-                raise self.error(f"{key} is missing")
+                raise self.error("missing_key", f"{key} is missing")
         return members
 
     @property
@@ -122,11 +126,11 @@ class Node:
         Raise AuthoringError if it is empty or has invisible characters. The error names them.
         """
         if not isinstance(self.value, str):
-            raise self.error("must be text")
+            raise self.error("not_text", "must be text")
         if self.is_blank:
-            raise self.error("is empty")
+            raise self.error("empty", "is empty")
         if invisible := find_invisible(self.value):
-            raise self.error(invisible[1])
+            raise self.error("invisible_character", invisible[1])
         return re.sub(r"\s*\n\s*", " ", self.value.strip())
 
     def prose(self) -> str:
@@ -139,19 +143,19 @@ class Node:
         """Return a boolean. Raise AuthoringError if the text is none."""
         word = self.text().lower()
         if word not in ("true", "false", "yes", "no"):
-            raise self.error("must be true or false")
+            raise self.error("not_boolean", "must be true or false")
         return word in ("true", "yes")
 
     def one_of(self, *words: str) -> str:
         """Return the text. Raise AuthoringError if it is none of these words."""
         if (word := self.text()) not in words:
-            raise self.error(f"must be one of {', '.join(words)}")
+            raise self.error("unknown_word", f"must be one of {', '.join(words)}")
         return word
 
     def decimal(self) -> Decimal:
         """Return a decimal number written in plain digits. Raise AuthoringError if it is none."""
         if not NUMBER.fullmatch(text := self.text()):
-            raise self.error(f"{text[:40]!r} is not a plain decimal number such as 0.5")
+            raise self.error("not_a_number", f"{text[:40]!r} is not a plain decimal number such as 0.5")
         return Decimal(text)
 
     def canonical_number(self) -> int | str:
@@ -161,7 +165,7 @@ class Node:
         """
         value = self.decimal()
         if len(f"{value:f}".partition(".")[2].rstrip("0")) > MOST_DECIMALS:
-            raise self.error(f"has more than {MOST_DECIMALS} decimals")
+            raise self.error("too_many_decimals", f"has more than {MOST_DECIMALS} decimals")
         return spell(value)
 
     def epsilon(self) -> Fraction:
@@ -171,16 +175,16 @@ class Node:
         """
         value = self.positive("ε").quantize(EPSILON_STEP, ROUND_FLOOR)
         if not value:
-            raise self.error("so small an ε leaves nothing to estimate")
+            raise self.error("too_small", "so small an ε leaves nothing to estimate")
         return Fraction(value)
 
     def integer(self, least: int) -> int:
         """Return an integer of at least `least`. Raise AuthoringError if it is none."""
         if not NUMBER.fullmatch(text := self.text()):
-            raise self.error(f"{text[:40]!r} is not a whole number in plain digits, such as 8000")
+            raise self.error("not_an_integer", f"{text[:40]!r} is not a whole number in plain digits, such as 8000")
         value = self.decimal()
         if value != value.to_integral_value() or value < least:
-            raise self.error(f"must be an integer of at least {least}")
+            raise self.error("not_an_integer", f"must be an integer of at least {least}")
         return int(value)
 
     def share(self) -> Fraction:
@@ -188,36 +192,36 @@ class Node:
         text = self.text()
         value = Fraction(text) if FRACTION.fullmatch(text) else Fraction(self.decimal())
         if not 0 <= value <= 1:
-            raise self.error("must be from 0 to 1")
+            raise self.error("not_a_share", "must be from 0 to 1")
         return value
 
     def positive(self, noun: str) -> Decimal:
         """Return a positive, finite decimal. Otherwise raise AuthoringError, with this noun for the number."""
         if self.text().lower().lstrip("+-.") in ("inf", "infinity", "nan"):
-            raise self.error(f"{noun} must be finite")
+            raise self.error("not_finite", f"{noun} must be finite")
         if (value := self.decimal()) <= 0:
-            raise self.error(f"{noun} must be positive")
+            raise self.error("not_positive", f"{noun} must be positive")
         return value
 
     def timestamp(self) -> datetime:
         """Return a date and time with its zone. Raise AuthoringError if it is none."""
         try:
             return parse_timestamp(self.text())
-        except ValueError as error:
-            raise self.error(str(error)) from None
+        except TimestampError as error:
+            raise self.error(error.code, str(error)) from None
 
 
 def parse_source(source: bytes, *, json_file: bool = False) -> Node:
     """Return the tree of a YAML file, or of a JSON file. Raise AuthoringError if it cannot be parsed."""
     if len(source) > LARGEST_FILE:
-        raise AuthoringError(f"a survey file has at most {LARGEST_FILE} bytes")
+        raise AuthoringError("too_large", f"a survey file has at most {LARGEST_FILE} bytes")
     try:
         text = source.decode("utf-8-sig")
         return _from_json(text) if json_file else _from_yaml(text)
     except UnicodeDecodeError as error:
-        raise AuthoringError(f"the file is not UTF-8: {error.reason} at byte {error.start}") from None
+        raise AuthoringError("not_utf8", f"the file is not UTF-8: {error.reason} at byte {error.start}") from None
     except RecursionError:
-        raise AuthoringError("the file is nested too deeply") from None
+        raise AuthoringError("too_deep", "the file is nested too deeply") from None
 
 
 def _from_yaml(text: str) -> Node:
@@ -226,13 +230,15 @@ def _from_yaml(text: str) -> Node:
         events = list(_limit_events(parser.parse(text)))
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise AuthoringError(f"not YAML: {error.problem}", line=mark.line + 1 if mark else None) from None
+        raise AuthoringError("not_yaml", f"not YAML: {error.problem}", line=mark.line + 1 if mark else None) from None
     except ReaderError as error:
-        raise AuthoringError(f"not YAML: {error.reason}", line=text.count("\n", 0, error.position) + 1) from None
+        raise AuthoringError(
+            "not_yaml", f"not YAML: {error.reason}", line=text.count("\n", 0, error.position) + 1
+        ) from None
     except (ValueError, OverflowError) as error:
-        raise AuthoringError(f"not YAML: {error}") from None
+        raise AuthoringError("not_yaml", f"not YAML: {error}") from None
     if sum(isinstance(event, DocumentStartEvent) for event in events) != 1:
-        raise AuthoringError("the file must hold one survey")
+        raise AuthoringError("not_one_survey", "the file must hold one survey")
     return _node(iter(events[2:]), "")
 
 
@@ -245,10 +251,10 @@ def _limit_events(events: Iterable[Any]) -> Iterator[Any]:
     for count, event in enumerate(events, 1):
         depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
         if depth > DEEPEST:
-            raise AuthoringError("nested too deeply", line=event.start_mark.line + 1)
+            raise AuthoringError("too_deep", "nested too deeply", line=event.start_mark.line + 1)
         if count > MOST_EVENTS:
             reason = f"a survey file has at most {MOST_EVENTS} words, lists and mappings"
-            raise AuthoringError(reason, line=event.start_mark.line + 1)
+            raise AuthoringError("too_large", reason, line=event.start_mark.line + 1)
         yield event
 
 
@@ -260,9 +266,9 @@ def _node(events: Iterator[Any], path: str) -> Node:
     event = next(events)
     line = event.start_mark.line + 1
     if isinstance(event, AliasEvent):
-        raise AuthoringError("aliases (*name) are not read; write it out", path, line)
+        raise AuthoringError("alias", "aliases (*name) are not read; write it out", path, line)
     if event.anchor is not None or event.tag is not None:
-        raise AuthoringError("anchors (&name) and tags (!name) are not read", path, line)
+        raise AuthoringError("anchor_or_tag", "anchors (&name) and tags (!name) are not read", path, line)
     if isinstance(event, ScalarEvent):
         return Node(event.value, path, line)
     if isinstance(event, SequenceStartEvent):
@@ -273,9 +279,9 @@ def _node(events: Iterator[Any], path: str) -> Node:
     members: dict[str, Node] = {}
     while not isinstance((key := next(events)), MappingEndEvent):
         if not isinstance(key, ScalarEvent) or key.tag is not None or key.anchor is not None:
-            raise AuthoringError("a key must be a plain word", path, key.start_mark.line + 1)
+            raise AuthoringError("bad_key", "a key must be a plain word", path, key.start_mark.line + 1)
         if key.value in members:
-            raise AuthoringError(f"{key.value} occurs twice", path, key.start_mark.line + 1)
+            raise AuthoringError("duplicate_key", f"{key.value} occurs twice", path, key.start_mark.line + 1)
         members[key.value] = _node(events, f"{path}.{key.value}" if path else key.value)
     return Node(members, path, line)
 
@@ -284,13 +290,13 @@ def _from_json(text: str) -> Node:
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len(dict(pairs)) != len(pairs):
             repeated = next(key for i, (key, _) in enumerate(pairs) if key in dict(pairs[:i]))
-            raise AuthoringError(f"{repeated} occurs twice")
+            raise AuthoringError("duplicate_key", f"{repeated} occurs twice")
         return dict(pairs)
 
     try:
         value = json.loads(text, object_pairs_hook=members, parse_int=str, parse_float=str, parse_constant=str)
     except json.JSONDecodeError as error:
-        raise AuthoringError(f"not JSON: {error.msg}", line=error.lineno) from None
+        raise AuthoringError("not_json", f"not JSON: {error.msg}", line=error.lineno) from None
 
     def node(value: Any, path: str) -> Node:
         if isinstance(value, dict):
@@ -321,7 +327,7 @@ class Content:
         """Return one question. Raise AuthoringError if there is none at this position."""
         question = self.questions[position] if 0 <= position < len(self.questions) else None
         if not isinstance(question, dict):
-            raise AuthoringError("There is no such question any more.")
+            raise AuthoringError("unknown_question", "There is no such question any more.")
         return question
 
 
@@ -329,7 +335,7 @@ def read_content(source: bytes, *, json_file: bool = False) -> Content:
     """Return the content of a file. Raise AuthoringError if it is not YAML, or not JSON, or no mapping."""
     result = _read_content(source, json_file)
     if isinstance(result, AuthoringError):
-        raise AuthoringError(result.reason, result.path, result.line)
+        raise AuthoringError(result.code, result.reason, result.path, result.line)
     return result
 
 

@@ -204,8 +204,8 @@ def build_survey(file: Path) -> BuiltSurvey:
         built = build_file(file)
     except AuthoringError as error:
         raise click.ClickException(f"{file}: {format_faults(file, error)}") from None
-    for line in built.advice:
-        click.echo(f"advice: {line}", err=True)
+    for advice in built.advice:
+        click.echo(f"advice: {advice.sentence}", err=True)
     if sentence := describe_saving(built):
         click.echo(f"design: {sentence}", err=True)
     return built
@@ -216,5 +216,5 @@ def format_faults(file: Path, first: AuthoringError) -> str:
     faults = check(file.read_bytes(), json_file=file.suffix == ".json").faults if file.is_file() else ()
     if len(faults) < 2:
         return str(first)
-    lines = (str(AuthoringError(fault.reason, fault.path, fault.line)) for fault in faults)
+    lines = (str(AuthoringError(fault.code, fault.reason, fault.path, fault.line)) for fault in faults)
     return "\n  ".join((f"{len(faults)} errors", *lines))

@@ -41,8 +41,8 @@ def import_command(file: Path, output: Path | None, force: bool) -> None:
     except OSError as error:
         raise click.ClickException(f"cannot write {output}: {error.strerror or error}") from None
     click.echo(f"questions taken: {len(result.question_ids)}; left out: {len(result.omissions)}", file=sys.stderr)
-    for name, reason in result.omissions:
-        click.echo(f"left out: {name}: {reason}", file=sys.stderr)
+    for omission in result.omissions:
+        click.echo(f"left out: {omission.name}: {omission.reason}", file=sys.stderr)
     try:
         build(result.text.encode())
     except AuthoringError as error:

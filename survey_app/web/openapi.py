@@ -399,8 +399,10 @@ def openapi_document() -> dict[str, Any]:
                             "description": "of bad_survey: all that is to mend",
                             "items": {
                                 "type": "object",
-                                "required": ["reason", "path", "line"],
-                                "properties": {"reason": TEXT, "path": TEXT, "line": {"type": ["integer", "null"]}},
+                                "required": ["code", "reason", "path", "line"],
+                                "properties": {
+                                    "code": TEXT, "reason": TEXT, "path": TEXT, "line": {"type": ["integer", "null"]},
+                                },
                             },
                         },
                     },

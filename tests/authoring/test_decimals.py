@@ -143,7 +143,7 @@ def test_an_epsilon_a_hair_below_a_threshold_does_not_get_it() -> None:
 def test_designs_alone_have_to_fit_the_total_as_it_is_written() -> None:
     above, below = "1.0986122886681098", "1.0986122886681096"  # ln 3 lies between
     assert survey("type: yes_no, design: coin", top=f"epsilon: {above}").epsilon == Decimal("1.098612288669")
-    assert "leave nothing" in str(refusal("type: yes_no, design: coin", top=f"epsilon: {below}"))
+    assert refusal("type: yes_no, design: coin", top=f"epsilon: {below}").code == "nothing_left"
 
 
 @BUSY
@@ -158,8 +158,7 @@ def test_a_design_of_many_decimals_is_rounded_the_private_way(p: Decimal) -> Non
 
 def test_a_design_that_rounds_to_nothing_says_so_with_its_line() -> None:
     error = refusal(f"type: yes_no, design: {{warner: 0.5{'0' * 30}1}}")
-    assert (error.line, error.path) == (5, "questions[0].design")
-    assert "this design is uninformative" in str(error)
+    assert (error.line, error.path, error.code) == (5, "questions[0].design", "uninformative")
 
 
 def test_an_epsilon_too_small_to_publish_says_so() -> None:
@@ -167,7 +166,7 @@ def test_an_epsilon_too_small_to_publish_says_so() -> None:
         refusal(f"{QUESTIONS['yes_no']}, epsilon: 0.{'0' * 900}1", top="language: de"),
         refusal(QUESTIONS["yes_no"], top=f"epsilon: 0.{'0' * 12}9"),
     ):
-        assert "so small an ε leaves nothing to estimate" in str(error)
+        assert error.code == "too_small"
 
 
 def test_scores_and_grids_keep_every_digit_or_are_refused() -> None:
@@ -185,8 +184,7 @@ def test_scores_and_grids_keep_every_digit_or_are_refused() -> None:
         )
     ):
         error = refusal(question)
-        assert "has more than 16 decimals" in str(error), place
-        assert error.line == 5
+        assert (error.line, error.code) == (5, "too_many_decimals"), place
 
 
 @BUSY
@@ -211,5 +209,5 @@ def test_long_decimals_stay_fast() -> None:
 
 def test_a_number_longer_than_a_thousand_decimals_is_refused_briefly() -> None:
     error = refusal(f"{QUESTIONS['yes_no']}, epsilon: 0.{'1' * 1001}", top="language: de")
-    assert "is not a plain decimal number" in str(error)
+    assert error.code == "not_a_number"
     assert len(str(error)) < 200

@@ -13,6 +13,8 @@ from survey_app.authoring.diagnostics import check
 from survey_app.authoring.groups import Group
 from survey_app.authoring.yaml_source import AuthoringError
 from survey_app.cli import main
+from tests.authoring.fault_words import describe
+from tests.golden_files import Golden
 
 HEAD = "slug: exam\ntitle: Exam honesty\nepsilon: 2\nquestions:\n  - {id: a, type: yes_no, text: Did you?}\n"
 
@@ -70,45 +72,48 @@ def test_a_file_without_groups_is_one_survey() -> None:
     assert built.survey.study == ""
 
 
-@pytest.mark.parametrize(
-    ("groups", "line", "path", "reason"),
-    [
-        (" {a: {}}", 6, "groups", "from 2 to 200 groups, not 1"),
-        (" {}", 6, "groups", "from 2 to 200 groups, not 0"),
-        (" [a, b]", 6, "groups", "must be a mapping"),
-        ("\n  a: {}\n  B: {}", 8, "groups.B", "a-z, 0-9"),
-        ("\n  a: {}\n  -b: {}", 8, "groups.-b", "not starting with"),
-        ("\n  a: {size: 3}\n  b: {}", 8, "groups.b", "a has a size and b has none"),
-        ("\n  a: {}\n  b: {size: 3}", 7, "groups.a", "b has a size and a has none"),
-        ("\n  a: {size: 0}\n  b: {size: 3}", 7, "groups.a.size", "at least 1"),
-        ("\n  a: {size: 2.5}\n  b: {size: 3}", 7, "groups.a.size", "an integer"),
-        ("\n  a: {label: North}\n  b: {label: North}", 8, "groups.b", "'North' for a too"),
-        ("\n  a: {label: b}\n  b: {}", 8, "groups.b", "'b' for a too"),
-        ("\n  a: {label: Ｎorth}\n  b: {label: nORTH}", 8, "groups.b", "'nORTH' for a too"),
-        ("\n  a: {label: Straße}\n  b: {label: STRASSE}", 8, "groups.b", "for a too"),
-        ("\n  a: {label: North  East}\n  b: {label: North\u00a0East}", 8, "groups.b", "for a too"),
-        ("\n  a: {label: North\u200e}\n  b: {label: North\ufe0e}", 8, "groups.b", "for a too"),
-        ("\n  a: {label: North\u2065}\n  b: {label: North\ufff0}", 8, "groups.b", "for a too"),
-        ("\n  a: {label: North\U0001d173}\n  b: {label: North\U000e0fff}", 8, "groups.b", "for a too"),
-        ("\n  a: {label: \u0645\u06cc\u200c\u062e}\n  b: {label: \u0645\u06cc\u062e}", 8, "groups.b", "for a too"),
-        ("\n  a: {label: North}\n  b: {label: North\u200b}", 8, "groups.b.label", "U+200B (ZERO WIDTH SPACE)"),
-        ("\n  a: {name: North}\n  b: {}", 7, "groups.a.name", "unknown key"),
-        ('\n  a: {label: "x\\u202ey"}\n  b: {}', 7, "groups.a.label", "bidirectional"),
-        ("\n  a: {}\n  a: {}", 8, "groups", "occurs twice"),
-        (f"\n  a: {{}}\n  {'b' * 59}: {{}}", 8, f"groups.{'b' * 59}", "64 characters; 63 are possible"),
-    ],
-)
-def test_groups_that_cannot_be_are_refused_with_their_line(groups: str, line: int, path: str, reason: str) -> None:
+MISTAKES = [
+        (" {a: {}}", 6, "groups", "group_count"),
+        (" {}", 6, "groups", "group_count"),
+        (" [a, b]", 6, "groups", "not_a_mapping"),
+        ("\n  a: {}\n  B: {}", 8, "groups.B", "bad_name"),
+        ("\n  a: {}\n  -b: {}", 8, "groups.-b", "bad_name"),
+        ("\n  a: {size: 3}\n  b: {}", 8, "groups.b", "size_missing"),
+        ("\n  a: {}\n  b: {size: 3}", 7, "groups.a", "size_missing"),
+        ("\n  a: {size: 0}\n  b: {size: 3}", 7, "groups.a.size", "not_an_integer"),
+        ("\n  a: {size: 2.5}\n  b: {size: 3}", 7, "groups.a.size", "not_an_integer"),
+        ("\n  a: {label: North}\n  b: {label: North}", 8, "groups.b", "duplicate"),
+        ("\n  a: {label: b}\n  b: {}", 8, "groups.b", "duplicate"),
+        ("\n  a: {label: Ｎorth}\n  b: {label: nORTH}", 8, "groups.b", "duplicate"),
+        ("\n  a: {label: Straße}\n  b: {label: STRASSE}", 8, "groups.b", "duplicate"),
+        ("\n  a: {label: North  East}\n  b: {label: North\u00a0East}", 8, "groups.b", "duplicate"),
+        ("\n  a: {label: North\u200e}\n  b: {label: North\ufe0e}", 8, "groups.b", "duplicate"),
+        ("\n  a: {label: North\u2065}\n  b: {label: North\ufff0}", 8, "groups.b", "duplicate"),
+        ("\n  a: {label: North\U0001d173}\n  b: {label: North\U000e0fff}", 8, "groups.b", "duplicate"),
+        ("\n  a: {label: \u0645\u06cc\u200c\u062e}\n  b: {label: \u0645\u06cc\u062e}", 8, "groups.b", "duplicate"),
+        ("\n  a: {label: North}\n  b: {label: North\u200b}", 8, "groups.b.label", "invisible_character"),
+        ("\n  a: {name: North}\n  b: {}", 7, "groups.a.name", "unknown_key"),
+        ('\n  a: {label: "x\\u202ey"}\n  b: {}', 7, "groups.a.label", "bad_value"),
+        ("\n  a: {}\n  a: {}", 8, "groups", "duplicate_key"),
+        (f"\n  a: {{}}\n  {'b' * 59}: {{}}", 8, f"groups.{'b' * 59}", "too_long"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("groups", "line", "path", "code"), MISTAKES)
+def test_groups_that_cannot_be_are_refused_with_their_line(groups: str, line: int, path: str, code: str) -> None:
     found = error(study(groups))
-    assert (found.line, found.path) == (line, path)
-    assert reason in found.reason
+    assert (found.line, found.path, found.code) == (line, path, code)
+
+
+def test_what_is_wrong_with_groups_in_words(golden: Golden) -> None:
+    golden("\n".join(describe(study(groups), error(study(groups))) for groups, *_ in MISTAKES))
 
 
 def test_the_longest_slug_and_the_most_groups_are_taken() -> None:
     names = ["b" * 58, *(f"g{i}" for i in range(199))]
     built = build(study("".join(f"\n  {name}:" for name in names)))
     assert (len(built.surveys), len(built.survey.slug)) == (200, 63)
-    assert "not 201" in error(study("".join(f"\n  g{i}:" for i in range(201)))).reason
+    assert error(study("".join(f"\n  g{i}:" for i in range(201)))).code == "group_count"
 
 
 def test_a_bad_study_is_told_where_its_slug_is() -> None:

@@ -5,6 +5,7 @@ import pytest
 from survey_app.authoring import BuiltSurvey, build
 from survey_app.authoring.invitation_terms import format_modulus
 from survey_app.authoring.yaml_source import AuthoringError
+from tests.golden_files import Golden
 from tests.ticket_surveys import key
 
 KEY = format_modulus(key().modulus)
@@ -23,8 +24,9 @@ def test_this_server_invites_and_makes_the_key_later(said: str) -> None:
     whole = built.invitations.complete(built.survey, KEY)
     assert whole.tickets is not None and whole.tickets.key == key().modulus and whole.tickets.issuer == ""
     assert whole.slug == "exam" and whole.digest != built.survey.digest
-    with pytest.raises(AuthoringError, match="when it is published"):
+    with pytest.raises(AuthoringError) as error:
         built.invitations.complete(built.survey)
+    assert (error.value.path, error.value.code) == ("invitations", "no_key_yet")
 
 
 @pytest.mark.parametrize("said", ["false", "no"])
@@ -41,33 +43,39 @@ def test_another_server_invites_with_its_own_key() -> None:
     assert b'"from":"2026-12-10T00:00Z"' in built.survey.source, "as definitions write it"
 
 
-@pytest.mark.parametrize(
-    ("lines", "path", "reason"),
-    [
-        (["invitations: perhaps"], "invitations", "true or false"),
-        (["invitations: [true]"], "invitations", "mapping"),
-        (["invitations: {until: 2026-12-10T00:00Z}"], "invitations.until", "unknown key"),
-        ([f"invitations: {{issuer: '{HERE}'}}"], "invitations", "go together"),
-        ([f"invitations: {{key: {KEY}}}"], "invitations", "go together"),
-        ([f"invitations: {{issuer: '{HERE}/', key: {KEY}}}"], "invitations.issuer", "origin"),
-        ([f"invitations: {{issuer: 'http://council.example', key: {KEY}}}"], "invitations.issuer", "https"),
-        ([f"invitations: {{issuer: '{HERE}', key: {KEY[:-1]}}}"], "invitations.key", "3072 bits"),
-        (["invitations: {from: tomorrow}"], "invitations.from", "date and time"),
-        (["invitations: {from: 2026-12-10T00:00:30Z}"], "invitations.from", "whole minute"),
-        (["closes: 2026-12-10T00:00Z", "invitations: {from: 2026-12-10T00:00Z}"], "invitations.from", "earlier than closes"),
-        (["opens: 2026-12-11T00:00Z", "invitations: {from: 2026-12-10T00:00Z}"], "invitations.from", "later than opens"),
-        (["max_reports: 40", "invitations: true"], "max_reports", "leave it out"),
-        (["groups: {a: {}, b: {}}", f"invitations: {{issuer: '{HERE}', key: {KEY}}}"], "invitations", "key of its own"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_is_told_with_its_line(lines: list[str], path: str, reason: str) -> None:
+MISTAKES = [
+        (["invitations: perhaps"], "invitations", "not_boolean"),
+        (["invitations: [true]"], "invitations", "not_a_mapping"),
+        (["invitations: {until: 2026-12-10T00:00Z}"], "invitations.until", "unknown_key"),
+        ([f"invitations: {{issuer: '{HERE}'}}"], "invitations", "issuer_without_key"),
+        ([f"invitations: {{key: {KEY}}}"], "invitations", "issuer_without_key"),
+        ([f"invitations: {{issuer: '{HERE}/', key: {KEY}}}"], "invitations.issuer", "bad_value"),
+        ([f"invitations: {{issuer: 'http://council.example', key: {KEY}}}"], "invitations.issuer", "plain_http"),
+        ([f"invitations: {{issuer: '{HERE}', key: {KEY[:-1]}}}"], "invitations.key", "bad_value"),
+        (["invitations: {from: tomorrow}"], "invitations.from", "not_a_timestamp"),
+        (["invitations: {from: 2026-12-10T00:00:30Z}"], "invitations.from", "not_a_minute"),
+        (["closes: 2026-12-10T00:00Z", "invitations: {from: 2026-12-10T00:00Z}"], "invitations.from", "bad_order"),
+        (["opens: 2026-12-11T00:00Z", "invitations: {from: 2026-12-10T00:00Z}"], "invitations.from", "bad_order"),
+        (["max_reports: 40", "invitations: true"], "max_reports", "not_with_invitations"),
+        (["groups: {a: {}, b: {}}", f"invitations: {{issuer: '{HERE}', key: {KEY}}}"], "invitations", "groups_with_issuer"),
+]  # fmt: skip
+
+
+def refusal(*lines: str) -> AuthoringError:
     with pytest.raises(AuthoringError) as error:
         written(*lines)
-    assert (error.value.path, error.value.line) == (
-        path,
-        6 + [path.split(".")[0] in line for line in lines].index(True),
-    )
-    assert reason in error.value.reason
+    return error.value
+
+
+@pytest.mark.parametrize(("lines", "path", "code"), MISTAKES)
+def test_what_cannot_be_is_told_with_its_line(lines: list[str], path: str, code: str) -> None:
+    line = 6 + [path.split(".")[0] in line for line in lines].index(True)
+    error = refusal(*lines)
+    assert (error.path, error.line, error.code) == (path, line, code)
+
+
+def test_what_cannot_be_in_words(golden: Golden) -> None:
+    golden("\n".join(f"{lines[-1].replace(KEY[:-1], 'KEY')}\n    {refusal(*lines)}" for lines, *_ in MISTAKES))
 
 
 def test_every_group_of_a_study_is_by_invitation() -> None:

@@ -1,6 +1,7 @@
 """What respondents see beside the questions: sections, batteries, a thank-you, another language; and every fault of it."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import pytest
 from survey_app.authoring import build, build_file
 from survey_app.authoring.diagnostics import check
 from survey_app.authoring.yaml_source import AuthoringError
+from tests.authoring.fault_words import describe
+from tests.golden_files import Golden
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "wellbeing.yaml"
 HEAD = "slug: s\ntitle: T\nepsilon: 4\nquestions:\n"
@@ -18,6 +21,12 @@ BATTERY = "- {type: battery, text: How?, points: [no, yes], statements: {calm: C
 
 def definition(source: str) -> dict[str, Any]:
     return dict(json.loads(build(source.encode()).survey.source))
+
+
+def refusal(source: str) -> AuthoringError:
+    with pytest.raises(AuthoringError) as raised:
+        build(source.encode())
+    return raised.value
 
 
 def told(source: str) -> list[tuple[str, int | None]]:
@@ -60,44 +69,49 @@ def test_under_a_section_what_a_battery_asks_ends_the_introduction() -> None:
     assert made["sections"] == [{"first": "calm", "title": "You", "text": "Be frank.\u2029How?", "grid": True}]
 
 
-@pytest.mark.parametrize(
-    ("questions", "path", "line", "reason"),
-    [
-        (BATTERY + YES_NO, "questions[1]", 6, "follows a battery"),
-        (YES_NO + "- section: End\n", "questions[1]", 6, "no question follows"),
-        ("- section: One\n- section: Two\n" + YES_NO, "questions[0]", 5, "no question stands between"),
-        ("- {section: One, title: x}\n" + YES_NO, "questions[0].title", 5, "unknown key"),
-        ("- {section: One, text: ''}\n" + YES_NO, "questions[0].text", 5, "is empty"),
-        ('- {section: "a\\u0007"}\n' + YES_NO, "questions[0].section", 5, "control character"),
-        (YES_NO + BATTERY.replace("[no, yes]", "[no, no]"), "questions[1].points", 6, "must differ"),
-        (YES_NO + BATTERY.replace("tense:", "a:"), "questions[1].statements.a", 6, "occurs twice"),
-        (YES_NO + BATTERY.replace("tense:", "T:"), "questions[1].statements.T", 6, "must be 1 to 63"),
-        (YES_NO + BATTERY.replace("Tense.", "''"), "questions[1].statements.tense", 6, "has no text yet"),
-        (YES_NO + BATTERY.replace("{calm: Calm., tense: Tense.}", "[Calm.]"), "questions[1].statements", 6, "mapping"),
-        (YES_NO + BATTERY.replace("{calm: Calm., tense: Tense.}", "{}"), "questions[1].statements", 6, "no statements"),
-        (YES_NO + BATTERY.replace("How?", '"\\u0007"'), "questions[1].text", 6, "control character"),
-        (YES_NO.replace("yes_no", "matrix"), "questions[0].type", 5, "battery"),
-        (YES_NO.replace("A?", "A?, shuffle: true"), "questions[0].shuffle", 5, "unknown key"),
-    ],
-)  # fmt: skip
+MISTAKES = [
+        (BATTERY + YES_NO, "questions[1]", 6, "no_section"),
+        (YES_NO + "- section: End\n", "questions[1]", 6, "empty_section"),
+        ("- section: One\n- section: Two\n" + YES_NO, "questions[0]", 5, "empty_section"),
+        ("- {section: One, title: x}\n" + YES_NO, "questions[0].title", 5, "unknown_key"),
+        ("- {section: One, text: ''}\n" + YES_NO, "questions[0].text", 5, "empty"),
+        ('- {section: "a\\u0007"}\n' + YES_NO, "questions[0].section", 5, "bad_value"),
+        (YES_NO + BATTERY.replace("[no, yes]", "[no, no]"), "questions[1].points", 6, "bad_value"),
+        (YES_NO + BATTERY.replace("tense:", "a:"), "questions[1].statements.a", 6, "bad_value"),
+        (YES_NO + BATTERY.replace("tense:", "T:"), "questions[1].statements.T", 6, "bad_value"),
+        (YES_NO + BATTERY.replace("Tense.", "''"), "questions[1].statements.tense", 6, "empty"),
+        (YES_NO + BATTERY.replace("{calm: Calm., tense: Tense.}", "[Calm.]"), "questions[1].statements", 6, "not_a_mapping"),
+        (YES_NO + BATTERY.replace("{calm: Calm., tense: Tense.}", "{}"), "questions[1].statements", 6, "empty"),
+        (YES_NO + BATTERY.replace("How?", '"\\u0007"'), "questions[1].text", 6, "bad_value"),
+        (YES_NO.replace("yes_no", "matrix"), "questions[0].type", 5, "unknown_word"),
+        (YES_NO.replace("A?", "A?, shuffle: true"), "questions[0].shuffle", 5, "unknown_key"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("questions", "path", "line", "code"), MISTAKES)
 def test_a_fault_of_sections_and_batteries_is_told_where_its_author_wrote_it(
-    questions: str, path: str, line: int, reason: str
+    questions: str, path: str, line: int, code: str
 ) -> None:
-    with pytest.raises(AuthoringError, match=reason) as raised:
-        build((HEAD + questions).encode())
-    assert (raised.value.path, raised.value.line) == (path, line)
+    error = refusal(HEAD + questions)
+    assert (error.path, error.line, error.code) == (path, line, code)
     assert told(HEAD + questions) == [(path, line)]
 
 
-def test_sections_beside_the_questions_are_shown_their_place() -> None:
-    with pytest.raises(AuthoringError, match="a section stands among the questions"):
-        build((HEAD + YES_NO + "sections: [{first: a, title: A}]\n").encode())
+def test_what_is_wrong_with_sections_and_batteries_in_words(golden: Golden) -> None:
+    sources = [HEAD + questions for questions, *_ in MISTAKES]
+    golden("\n".join(describe(source.encode(), refusal(source)) for source in sources))
+
+
+def test_sections_beside_the_questions_are_shown_their_place(golden: Golden) -> None:
+    error = refusal(HEAD + YES_NO + "sections: [{first: a, title: A}]\n")
+    assert (error.path, error.code) == ("sections", "misplaced_section")
+    golden(error)
 
 
 @pytest.mark.parametrize("completion", ["http://panel.example/done", "ftp://x", "https://a b"])
 def test_a_completion_is_a_code_or_an_https_address(completion: str) -> None:
-    with pytest.raises(AuthoringError, match="completion: must be a code or an https address"):
-        build(f"{HEAD}{YES_NO}completion: {completion}\n".encode())
+    error = refusal(f"{HEAD}{YES_NO}completion: {completion}\n")
+    assert (error.path, error.code) == ("completion", "bad_value")
     made = definition(f"{HEAD}{YES_NO}completion: https://panel.example/done?code=7\n")
     assert made["completion"] == "https://panel.example/done?code=7"
 
@@ -122,7 +136,9 @@ def test_a_translation_has_the_keys_of_the_original() -> None:
     assert "contact" not in made, "an address may be the same"
 
 
-def test_every_missing_translation_is_named_with_its_line_and_every_unknown_one_where_it_stands() -> None:
+def test_every_missing_translation_is_named_with_its_line_and_every_unknown_one_where_it_stands(
+    golden: Golden,
+) -> None:
     source = TRANSLATED + (
         "  de:\n    title: D\n    consent: Ja.\n    questions:\n      c: {text: C-de?, options: [u], unit: h}\n"
         "      calm: Ruhig.\n      gone: Weg?\n"
@@ -134,35 +150,52 @@ def test_every_missing_translation_is_named_with_its_line_and_every_unknown_one_
         ("translations.de.questions.c.unit", 16),
         ("translations.de.questions.c.options", 16),
     ]
-    missing = check(source.encode()).faults[0].reason
-    assert missing == (
-        "not translated yet: thanks (line 3), questions.n.text (line 9), questions.n.unit (line 9), "
-        "questions.calm.points (line 10), questions.tense.text (line 10), sections[0].title (line 7), "
-        "sections[0].text (line 7), sections[1].title (line 10)"
-    )
+    faults = check(source.encode()).faults
+    assert [fault.code for fault in faults] == [
+        "not_translated",
+        "not_in_original",
+        "unknown_question",
+        "not_in_original",
+        "entry_count",
+    ]
+    missing = [
+        ("thanks", 3), ("questions.n.text", 9), ("questions.n.unit", 9), ("questions.calm.points", 10),
+        ("questions.tense.text", 10), ("sections[0].title", 7), ("sections[0].text", 7), ("sections[1].title", 10),
+    ]  # fmt: skip
+    assert re.findall(r"([a-z.]+(?:\[\d\][.a-z]+)?) \(line (\d+)\)", faults[0].reason) == [
+        (path, str(line)) for path, line in missing
+    ]
+    golden("\n".join(f"line {fault.line}, {fault.path}: {fault.reason}" for fault in faults))
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "path"),
+    ("old", "new", "path", "code"),
     [
-        ("  de:", "  German:", "translations.German"),
-        ("  de:", "  en:", "translations.en"),
-        ("[u, v]", "[u, u]", "translations.de.questions.c.options"),
-        ("Wie?]", "Wie?, Noch?]", "translations.de.sections"),
-        ("Danke.", '"\\u0007"', "translations.de.thanks"),
-        ("Danke.", "[Danke.]", "translations.de.thanks"),
-        ("[{title: Du, text: Sei offen.}, Wie?]", "Du", "translations.de.sections"),
+        ("  de:", "  German:", "translations.German", "bad_language"),
+        ("  de:", "  en:", "translations.en", "own_language"),
+        ("[u, v]", "[u, u]", "translations.de.questions.c.options", "duplicate"),
+        ("Wie?]", "Wie?, Noch?]", "translations.de.sections", "entry_count"),
+        ("Danke.", '"\\u0007"', "translations.de.thanks", "bad_value"),
+        ("Danke.", "[Danke.]", "translations.de.thanks", "not_text"),
+        ("[{title: Du, text: Sei offen.}, Wie?]", "Du", "translations.de.sections", "not_a_list"),
     ],
+    ids=["tag", "own", "twice", "sections", "control", "list", "text"],
 )
-def test_what_is_wrong_with_a_translation_is_told(old: str, new: str, path: str) -> None:
-    assert path in [one for one, _ in told(TRANSLATED + GERMAN.replace(old, new))]
+def test_what_is_wrong_with_a_translation_is_told(old: str, new: str, path: str, code: str, golden: Golden) -> None:
+    faults = check((TRANSLATED + GERMAN.replace(old, new)).encode()).faults
+    assert (path, code) in [(fault.path, fault.code) for fault in faults]
+    golden("\n".join(f"line {fault.line}, {fault.path}: {fault.reason}" for fault in faults))
 
 
 def test_what_is_empty_is_missing() -> None:
     source = TRANSLATED + GERMAN.replace("Danke.", "").replace("[u, v]", "['', v]").replace("Wie?", "''")
     assert told(source) == [("translations.de", 13)]
     reason = check(source.encode()).faults[0].reason
-    assert "thanks (line 3), questions.c.options[0] (line 17), sections[1].title" in reason
+    assert re.findall(r"thanks|questions\S+|sections\S+", reason)[:3] == [
+        "thanks",
+        "questions.c.options[0]",
+        "sections[1].title",
+    ]
 
 
 def test_no_translation_at_all_is_left_out() -> None:

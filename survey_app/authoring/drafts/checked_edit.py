@@ -16,7 +16,11 @@ Path = Sequence[str | int]
 
 
 class EditError(Exception):
-    """An edit that is impossible in this file. The message tells the author what to do."""
+    """An edit that is impossible in this file: a stable code, and a message that tells the author what to do."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 def make_finder(path: Path) -> Callable[[Any], Any]:
@@ -70,8 +74,9 @@ def verify_edit(source: bytes, text: str, expected: Mapping[str, Plain]) -> byte
         read_back = str(error)
     if _trim(read_back) != _trim({**expected}):
         raise EditError(
+            "not_editable",
             "This file is written in a way that the editor cannot change here without touching the rest of it. "
-            "Change it in its YAML instead."
+            "Change it in its YAML instead.",
         )
     return new_source
 

@@ -153,7 +153,7 @@ def move_question(source: bytes, position: int, to: int) -> bytes:
     content = read_content(source)
     count = len(content.questions)
     if not (0 <= position < count and 0 <= to < count):
-        raise EditError("There is no such place.")
+        raise EditError("unknown_place", "There is no such place.")
     order = [i for i in range(count) if i != position]
     order.insert(to, position)
     text = splice.reorder(content.text, _question_list(splice.compose(content.text)), order)
@@ -165,7 +165,7 @@ def delete_question(source: bytes, position: int) -> bytes:
     """Delete a question, and return the new file. Raise EditError if it does not exist."""
     content = read_content(source)
     if not 0 <= position < len(content.questions):
-        raise EditError("There is no such question any more.")
+        raise EditError("unknown_question", "There is no such question any more.")
     remaining = [(i, question) for i, question in enumerate(content.questions) if i != position]
     if remaining:
         text = splice.delete_item(content.text, _question_list(splice.compose(content.text)), position)

@@ -110,7 +110,7 @@ def set_groups(source: bytes, rows: Sequence[GroupRow]) -> bytes:
     content = read_content(source)
     old = content.data.get("groups")
     if len({row.name for row in rows}) < len(rows):
-        raise EditError("Two groups have the same link.")
+        raise EditError("duplicate", "Two groups have the same link.")
     if not isinstance(old, dict) or not any(row.old_name in old for row in rows):
         return set_survey(source, {"groups": {row.name: row.data for row in rows} or None})
     text, remaining = content.text, [row for row in rows if row.old_name in old]

@@ -129,7 +129,7 @@ def apply_question(source: bytes, fields: dict[str, str]) -> tuple[bytes, int]:
     ids = [handle_of(entry) for entry in content.questions]
     if fields.get("stamp") != make_stamp(source) and (position >= len(ids) or ids[position] != fields.get("was")):
         if ids.count(was := fields.get("was", "")) != 1:
-            raise EditError("The question was changed or deleted in another window.")
+            raise EditError("unknown_question", "The question was changed or deleted in another window.")
         position = ids.index(was)
     now = make_part_stamp(content.question(position))
     if fields.get("own") not in (None, "", now):

@@ -16,6 +16,7 @@ from survey_app.authoring.drafts.edits import EditError
 from survey_app.authoring.drafts.yaml_text import format_inline, format_scalar
 from survey_app.authoring.yaml_source import AuthoringError, parse_source
 from survey_app.kinds import KINDS
+from tests.golden_files import Golden
 
 CAMPUS = (Path(__file__).parents[2] / "campus.yaml").read_bytes()
 COMMENTED = b"""\
@@ -220,8 +221,9 @@ def test_a_question_that_is_gone_is_not_edited(place: int) -> None:
         lambda: edits.move_question(COMMENTED, 0, place),
     ]
     for attempt in attempts:
-        with pytest.raises((AuthoringError, EditError)):
+        with pytest.raises((AuthoringError, EditError)) as refused:
             attempt()
+        assert refused.value.code in ("unknown_question", "unknown_place")
 
 
 # any text, any layout
@@ -350,13 +352,16 @@ WRITTEN: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_new_question_says_nothing_that_nobody_wrote_and_is_no_survey_until_somebody_does(kind: str) -> None:
+def test_a_new_question_says_nothing_that_nobody_wrote_and_is_no_survey_until_somebody_does(
+    kind: str, golden: Golden
+) -> None:
     begun = edits.make_empty_draft("new", "New")
     question = form_fields.make_question(edits.read_content(begun), kind)
     assert not any(value for key, value in question.items() if key not in ("id", "type"))
     source = edits.add_question(begun, question)
     (fault,) = check(source).faults
-    assert (fault.question, fault.key, fault.reason) == (0, "text", "has no text yet; write what you ask")
+    assert (fault.question, fault.key, fault.code) == (0, "text", "empty")
+    golden(fault.reason)
     changes = {"text": "Is it?", **WRITTEN[kind]}
     built = build(edits.set_question(source, 0, changes))
     assert built.survey.questions[0].type == kind
@@ -462,7 +467,7 @@ def test_joint_fields_are_lines_of_ids() -> None:
 # faults
 
 
-def test_all_faults_are_told_each_where_it_is() -> None:
+def test_all_faults_are_told_each_where_it_is(golden: Golden) -> None:
     source = b"""\
 slug: Exam
 title: Exam
@@ -480,7 +485,8 @@ joint: [[a, b], [d, e]]
     places = {(one.question, one.key, one.line) for one in found.faults}
     assert {(0, "options", 6), (2, "max", 8), (3, "text", 9), (None, "slug", 1), (None, "closes", 4)} <= places
     assert not found.faults_in(1)  # its only fault is that it refers to one
-    assert found.faults_in(0, "options")[0].reason == "needs at least two of the options"
+    assert found.faults_in(0, "options")[0].code == "too_few"
+    golden("\n".join(f"line {fault.line}, {fault.path}: {fault.reason}" for fault in found.faults))
 
 
 @pytest.mark.parametrize(
@@ -494,13 +500,13 @@ def test_rubbish_is_one_fault_and_says_nothing(source: bytes, line: int | None) 
     assert [one.line for one in found.faults] == [line] or not line
 
 
-def test_a_good_file_has_no_faults() -> None:
+def test_a_good_file_has_no_faults(golden: Golden) -> None:
     found = check(CAMPUS)
     assert found.built is not None
     assert not found.faults
-    assert [one.reason for one in check(edits.make_empty_draft("new", "New")).faults] == [
-        "there is no question yet; add the first"
-    ]
+    (fault,) = check(edits.make_empty_draft("new", "New")).faults
+    assert (fault.path, fault.code) == ("questions", "empty")
+    golden(fault.reason)
 
 
 def test_who_may_answer_is_chosen_in_the_form_and_the_rest_of_the_file_stays() -> None:

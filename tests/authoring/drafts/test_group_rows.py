@@ -5,6 +5,7 @@ import pytest
 from survey_app.authoring.drafts.edits import EditError
 from survey_app.authoring.drafts.group_rows import GroupRow, parse_rows, set_groups, show_groups
 from survey_app.authoring.yaml_source import read_content
+from tests.golden_files import Golden
 
 FILE = b"""\
 slug: exam  # kept
@@ -111,9 +112,11 @@ def test_groups_in_brackets_are_changed_in_brackets() -> None:
     )
 
 
-def test_two_groups_have_two_links() -> None:
-    with pytest.raises(EditError, match="same link"):
+def test_two_groups_have_two_links(golden: Golden) -> None:
+    with pytest.raises(EditError) as refused:
         set_groups(FILE, [NORTH, SOUTH._replace(name="north")])
+    assert refused.value.code == "duplicate"
+    golden(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,13 @@ from survey_app.authoring.drafts.xlsform.xlsform_languages import (
     to_line,
 )
 from survey_app.authoring.drafts.xlsform.xlsform_row import (
+    DEPENDENT_NOTE,
+    EMPTY_NOTE,
     REASONS,
     FormImport,
     ImportedQuestion,
+    Omission,
+    Reason,
     convert_question,
     format_comment,
     is_required,
@@ -40,16 +44,20 @@ TABLE_LABEL = "generated_table_list_label_"  # pyxform's name for the label of a
 
 
 class FormError(Exception):
-    """An error: the file is no XLSForm, or none of its questions can be asked. The message gives the reason."""
+    """The file is no XLSForm, or none of its questions can be asked: a stable code, and the reason."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A draft, the ids of its questions, and the names of the rows that it leaves out, with the reasons."""
+    """A draft, the ids of its questions, and the rows that it leaves out, with the reasons."""
 
     text: str
     question_ids: tuple[str, ...]
-    omissions: tuple[tuple[str, str], ...]
+    omissions: tuple[Omission, ...]
 
 
 def read_form(path: Path) -> dict[str, Any]:
@@ -59,14 +67,16 @@ def read_form(path: Path) -> dict[str, Any]:
         from pyxform.xls2json import workbook_to_json
         from pyxform.xls2json_backends import get_xlsform
     except ImportError:
-        raise FormError("XLSForms need pyxform: pip install 'candor-survey[xlsform]'") from None
+        raise FormError("no_pyxform", "XLSForms need pyxform: pip install 'candor-survey[xlsform]'") from None
     try:
         workbook = get_xlsform(xlsform=str(path), file_type=path.suffix.lower())
         form: dict[str, Any] = workbook_to_json(
             workbook_dict=workbook, fallback_form_name=workbook.fallback_form_name, warnings=[]
         )
     except PyXFormError as error:
-        raise FormError(f"{path} is no XLSForm that pyxform reads: {' '.join(str(error).split())}") from None
+        raise FormError(
+            "not_xlsform", f"{path} is no XLSForm that pyxform reads: {' '.join(str(error).split())}"
+        ) from None
     return form
 
 
@@ -85,8 +95,8 @@ def make_draft(form: Mapping[str, Any], name: str) -> Draft:
     for child in form.get("children", ()):
         _import_row(state, child, None)
     if not state.ids:
-        reasons = "; ".join(f"{row_name}: {reason}" for row_name, reason in state.omissions)
-        raise FormError(f"nothing in {name} can be asked with randomized answers. {reasons}".strip())
+        reasons = "; ".join(f"{omission.name}: {omission.reason}" for omission in state.omissions)
+        raise FormError("nothing_to_ask", f"nothing in {name} can be asked with randomized answers. {reasons}".strip())
     title = to_line(state.texts.text(form.get("title")) or "Untitled survey")
     slug = make_id(str(form.get("id_string") or title), set()) or "survey"
     if state.notes:
@@ -140,14 +150,13 @@ def _import_row(state: FormImport, node: Mapping[str, Any], outer_condition: str
         return
     label = state.texts.text(node.get("label"))
     if kind == "note":
-        reason = "a text with a condition, or that quotes an answer, cannot stand above a question"
         if not label or "${" in label or node.get("bind", {}).get("relevant"):
-            state.omit(name, kind, label, reason if label else "it has no text")
+            state.omit(name, kind, label, DEPENDENT_NOTE if label else EMPTY_NOTE)
         else:
             state.notes.append(node.get("label"))
         return
     result = convert_question(state, node, kind, name)
-    if isinstance(result, str):
+    if isinstance(result, Reason):
         state.omit(name, kind, label, result)
         return
     question, labels, notes = result
@@ -201,7 +210,7 @@ def _import_table(state: FormImport, rows: list[Mapping[str, Any]], label: Label
     if len(rows) < 2 or len(lists) > 1 or not table or any(row.get("bind", {}).get("relevant") for row in rows):
         return False
     results = [convert_question(state, row, "select one", str(row["name"])) for row in rows]
-    questions = [result for result in results if not isinstance(result, str) and "options" in result[0]]
+    questions = [result for result in results if not isinstance(result, Reason) and "options" in result[0]]
     if len(questions) < len(rows):
         return False
     title = label if state.texts.text(label) else state.title

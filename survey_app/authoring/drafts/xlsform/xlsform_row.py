@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, NamedTuple
 
 from candor_client.types.number import MOST_STEPS, to_grid
 from survey_app.authoring.drafts.xlsform.xlsform_languages import Heading, Label, Texts, make_id, to_line
@@ -14,18 +14,45 @@ from survey_app.kinds import KINDS
 from survey_app.languages import LANGUAGES, Words
 from survey_app.languages.plain_text import wrap_sentence
 
-PLACES = "a place can give a person away whatever noise is added; ask for one of several regions"
-TRACES = "it would tell who answered, or when: Candor keeps neither"
-FILES = "a file cannot be randomized"
-MOMENTS = "dates and times have no options to draw from; ask for a number, such as years ago, or for ranges as options"
-REASONS = {
-    "text": "free text cannot be randomized: no noise hides what somebody wrote; ask for options or a number",
-    "calculate": "nothing can be computed from answers that never leave the device",
-    "rank": "an order of the options has too many possible answers to be hidden well; ask for the first one",
-    "repeat": "a part that repeats has no fixed number of answers",
-    "acknowledge": "a tick before the questions is what consent is for; put its words there",
-    "barcode": "free text cannot be randomized, and neither can what a camera reads",
-    "hidden": "what people do not see they are not asked",
+
+class Reason(NamedTuple):
+    """Why a row cannot be imported: a stable code, and a sentence for the author."""
+
+    code: str
+    sentence: str
+
+
+class Omission(NamedTuple):
+    """A row that is not imported: its name, and the code and the sentence of the reason."""
+
+    name: str
+    code: str
+    reason: str
+
+
+PLACES = Reason("place", "a place can give a person away whatever noise is added; ask for one of several regions")
+TRACES = Reason("trace", "it would tell who answered, or when: Candor keeps neither")
+FILES = Reason("file", "a file cannot be randomized")
+MOMENTS = Reason(
+    "moment",
+    "dates and times have no options to draw from; ask for a number, such as years ago, or for ranges as options",
+)
+DEPENDENT_NOTE = Reason(
+    "dependent_note", "a text with a condition, or that quotes an answer, cannot stand above a question"
+)
+EMPTY_NOTE = Reason("empty_note", "it has no text")
+REASONS = {  # by type
+    "text": Reason(
+        "free_text", "free text cannot be randomized: no noise hides what somebody wrote; ask for options or a number"
+    ),
+    "calculate": Reason("calculation", "nothing can be computed from answers that never leave the device"),
+    "rank": Reason(
+        "ranking", "an order of the options has too many possible answers to be hidden well; ask for the first one"
+    ),
+    "repeat": Reason("repeat", "a part that repeats has no fixed number of answers"),
+    "acknowledge": Reason("consent", "a tick before the questions is what consent is for; put its words there"),
+    "barcode": Reason("barcode", "free text cannot be randomized, and neither can what a camera reads"),
+    "hidden": Reason("hidden", "what people do not see they are not asked"),
     **dict.fromkeys(("date", "dateTime", "time"), MOMENTS),
     **dict.fromkeys(("geopoint", "geotrace", "geoshape", "start-geopoint"), PLACES),
     **dict.fromkeys(("photo", "audio", "video", "file", "background-audio", "osm"), FILES),
@@ -66,7 +93,7 @@ class FormImport:
     blocks: list[str] = field(default_factory=list)
     questions: dict[str, ImportedQuestion] = field(default_factory=dict)
     ids: set[str] = field(default_factory=set)
-    omissions: list[tuple[str, str]] = field(default_factory=list)
+    omissions: list[Omission] = field(default_factory=list)
     heading: Heading | None = None
     notes: list[Label] = field(default_factory=list)
     groups: list[Label] = field(default_factory=list)
@@ -96,10 +123,11 @@ class FormImport:
             self.blocks.append(format_item(section, 2, "\n"))
         self.heading, self.notes, self.in_table = None, [], False
 
-    def omit(self, name: str, kind: str, label: str, reason: str) -> None:
+    def omit(self, name: str, kind: str, label: str, reason: Reason) -> None:
         """Record a row that cannot be imported, with the reason, and write a comment in its place."""
-        self.omissions.append((name, reason))
-        self.blocks += format_comment(f"Left out: {name} ({kind}{f': {label}' if label else ''}): {reason}.", 2)
+        self.omissions.append(Omission(name, *reason))
+        described_kind = f"{kind}: {label}" if label else kind
+        self.blocks += format_comment(f"Left out: {name} ({described_kind}): {reason.sentence}.", 2)
 
 
 ConvertedQuestion = tuple[
@@ -107,7 +135,7 @@ ConvertedQuestion = tuple[
 ]  # a question, its labels by the form's values, notes
 
 
-def convert_question(state: FormImport, node: Mapping[str, Any], kind: str, name: str) -> ConvertedQuestion | str:
+def convert_question(state: FormImport, node: Mapping[str, Any], kind: str, name: str) -> ConvertedQuestion | Reason:
     """Return the question for a row, or the reason why it cannot be asked."""
     text = state.texts.text(node.get("label"))
     notes = [f"{key} of {name} is left out" for key in IGNORED_COLUMNS if node.get(key)]
@@ -123,7 +151,7 @@ def convert_question(state: FormImport, node: Mapping[str, Any], kind: str, name
     labels: dict[str, str] = {}
     if kind in ("select one", "select all that apply"):
         options = _label_options(state, node)
-        if isinstance(options, str):
+        if isinstance(options, Reason):
             return options
         labels = _match_yes_no(options) if kind == "select one" else {}
         if labels:
@@ -140,13 +168,13 @@ def convert_question(state: FormImport, node: Mapping[str, Any], kind: str, name
             notes.append(f"The constraint on the options of {name} is left out")
     elif kind in ("integer", "decimal", "range"):
         number_keys = _number_keys(node, kind)
-        if isinstance(number_keys, str):
+        if isinstance(number_keys, Reason):
             return number_keys
         question |= {"type": "number", **number_keys}
         if kind == "decimal":
             notes.append(f"A decimal needs steps: {number_keys['step']} was chosen, change it if you like")
     else:
-        return REASONS.get(kind, f"there is nothing like the type {kind!r} here")
+        return REASONS.get(kind, Reason("unknown_type", f"there is nothing like the type {kind!r} here"))
     return question, labels, notes
 
 
@@ -155,18 +183,20 @@ def list_options(state: FormImport, node: Mapping[str, Any]) -> list[Mapping[str
     return list(node.get("choices") or state.form.get("choices", {}).get(node.get("itemset")) or ())
 
 
-def _label_options(state: FormImport, node: Mapping[str, Any]) -> dict[str, str] | str:
+def _label_options(state: FormImport, node: Mapping[str, Any]) -> dict[str, str] | Reason:
     """Return the label of every option by its value, or the reason why there are none."""
     if node.get("choice_filter"):
-        return "its options depend on another answer; write a question for each case, with show_if"
+        return Reason(
+            "filtered_options", "its options depend on another answer; write a question for each case, with show_if"
+        )
     rows = list_options(state, node)
     if not rows:
-        return "its options are not in the workbook"
+        return Reason("no_options", "its options are not in the workbook")
     labels = {str(row["name"]): to_line(state.texts.text(row.get("label")) or str(row["name"])) for row in rows}
     if len(labels) < 2:
-        return "it has one option only; ask for yes or no"
+        return Reason("one_option", "it has one option only; ask for yes or no")
     if len(set(labels.values())) < len(labels):
-        return "two of its options have the same label"
+        return Reason("same_label", "two of its options have the same label")
     return labels
 
 
@@ -180,20 +210,21 @@ def _match_yes_no(labels: Mapping[str, str]) -> dict[str, str]:
     return {}
 
 
-def _number_keys(node: Mapping[str, Any], kind: str) -> dict[str, Plain] | str:
+def _number_keys(node: Mapping[str, Any], kind: str) -> dict[str, Plain] | Reason:
     """Return the ends and the step of a number, or the reason why it has none."""
     if kind == "range":
         parameters = {"start": 1, "end": 10, "step": 1, **node.get("parameters", {})}
         try:
             low, high, step = (Decimal(str(parameters[key])) for key in ("start", "end", "step"))
         except InvalidOperation:
-            return "its ends are no plain numbers"
+            return Reason("bad_range", "its ends are no plain numbers")
     else:
         bounds = _parse_bounds(str(node.get("bind", {}).get("constraint", "")), integers_only=kind == "integer")
         if bounds is None:
-            return (
+            return Reason(
+                "no_range",
                 "a number needs a smallest and a largest value, or one answer could stand out; give it a constraint"
-                " such as . >= 0 and . <= 60"
+                " such as . >= 0 and . <= 60",
             )
         low, high = bounds
         digits = max(len(f"{end:f}".partition(".")[2].rstrip("0")) for end in bounds)
@@ -202,7 +233,7 @@ def _number_keys(node: Mapping[str, Any], kind: str) -> dict[str, Plain] | str:
         low, high = high, low
     least, most, width, _ = to_grid(low, high, abs(step) or Decimal(1))
     if least == most or (most - least) % width or (most - least) // width > MOST_STEPS:
-        return "its steps do not lead from its smallest to its largest value"
+        return Reason("bad_steps", "its steps do not lead from its smallest to its largest value")
     return {"min": f"{low:f}", "max": f"{high:f}", "step": f"{abs(step):f}"}
 
 

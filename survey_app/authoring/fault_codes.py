@@ -1,0 +1,82 @@
+"""The codes of the errors in an author's file.
+
+A code is stable, and its message may change. Errors that the client's parser finds have the client's codes instead.
+"""
+
+from typing import Literal, TypeAlias
+
+FaultCode: TypeAlias = Literal[
+    # the file
+    "alias",
+    "anchor_or_tag",
+    "bad_key",
+    "duplicate_key",
+    "lone_surrogate",
+    "not_json",
+    "not_one_survey",
+    "not_utf8",
+    "not_yaml",
+    "too_deep",
+    "too_large",
+    "unreadable",
+    # a value
+    "empty",
+    "invisible_character",
+    "missing_key",
+    "no_time_zone",
+    "not_a_list",
+    "not_a_mapping",
+    "not_a_number",
+    "not_a_share",
+    "not_a_timestamp",
+    "not_an_integer",
+    "not_boolean",
+    "not_finite",
+    "not_positive",
+    "not_text",
+    "out_of_range",
+    "too_few",
+    "too_many_decimals",
+    "too_small",
+    "unknown_key",
+    "unknown_word",
+    # a question and its section
+    "bad_design",
+    "conflict",
+    "empty_section",
+    "infinite_epsilon",
+    "misplaced_section",
+    "no_section",
+    "not_for_design",
+    "not_for_laplace",
+    "uninformative",
+    # the survey
+    "above_total",
+    "bad_order",
+    "cannot_join",
+    "duplicate",
+    "mixed_epsilon",
+    "no_epsilon",
+    "no_mechanism",
+    "nothing_left",
+    "too_many_cells",
+    "unknown_question",
+    "weak_privacy",
+    # groups and invitations
+    "bad_name",
+    "group_count",
+    "groups_with_issuer",
+    "issuer_without_key",
+    "no_key_yet",
+    "not_a_minute",
+    "not_with_invitations",
+    "plain_http",
+    "size_missing",
+    "too_long",
+    # languages
+    "bad_language",
+    "entry_count",
+    "not_in_original",
+    "not_translated",
+    "own_language",
+]
