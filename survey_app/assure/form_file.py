@@ -66,13 +66,20 @@ PAGE = """\
 
 
 class FormFileError(ValueError):
-    """A form file cannot be built, or a file is not a form that Candor built."""
+    """A form file cannot be built, or a file is not a form that Candor built.
+
+    `code` is one of: bad_server, unsafe_part, bad_definition, not_a_form, other_survey.
+    """
+
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
 
 
 def check_server(server: str) -> str:
     """Return the address of a server unchanged; raise FormFileError if it is not one."""
     if not SERVER.fullmatch(server):
-        raise FormFileError(f"{server!r} is no address of a server, such as https://example.org")
+        raise FormFileError("bad_server", f"{server!r} is not a server address such as https://example.org")
     return server
 
 
@@ -81,7 +88,7 @@ def build_form_file(survey: Survey, server: str, *, script: str, style: str, mar
     check_server(server)
     for part in (script, style):
         if match := ENDING.search(part):
-            raise FormFileError(f"a script or style with {match.group()!r} in it cannot be laid into a page")
+            raise FormFileError("unsafe_part", f"a script or style with {match.group()!r} cannot be put into a page")
     words = Words(survey.language)
     home = f"{server}/s/{survey.slug}"
     issuer = survey.tickets.issuer if survey.tickets else ""
@@ -148,13 +155,13 @@ def check_file(data: bytes, build: FileBuilder) -> FileCheck:
         server, slug = re.fullmatch(r"(.*)/s/([^/]*)", home).groups()  # type: ignore[union-attr]
         survey = Survey.from_json(json.loads(_block(page, "definition")).encode())
     except CandorError as error:
-        raise FormFileError(f"the definition in it is refused: {error}") from None
+        raise FormFileError("bad_definition", f"the definition in the file is refused: {error}") from None
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise FormFileError(
-            "it is not a form that Candor has made: no definition, or no server, can be read in it"
-        ) from None
+        reason = "the file is not a form made by Candor: it has no readable definition or server"
+        raise FormFileError("not_a_form", reason) from None
     if slug != survey.slug:
-        raise FormFileError(f"it names the survey {slug!r}, and holds the definition of {survey.slug!r}")
+        reason = f"the file names the survey {slug!r}, but contains the definition of {survey.slug!r}"
+        raise FormFileError("other_survey", reason)
     match = re.search(r'<meta name="generator" content="Candor ([^"]*)">', page)
     version = match[1] if match else ""
     return FileCheck(
@@ -179,7 +186,7 @@ def describe_difference(actual: bytes, expected: bytes) -> str:
 
     def excerpt(data: bytes) -> str:
         if position >= len(data):
-            return "nothing more"
+            return "no more bytes"
         return repr(data[max(0, position - EXCERPT_RADIUS) : position + EXCERPT_RADIUS].decode("utf-8", "replace"))
 
     return f"byte {position + 1}, line {line}: the file has {excerpt(actual)}, this version makes {excerpt(expected)}"

@@ -46,7 +46,15 @@ HEAD = """\
 
 
 class BundleError(ValueError):
-    """A module contains syntax that the bundler does not support."""
+    """The modules cannot be assembled, for a reason that `code` names.
+
+    `unsupported` stands for syntax that the bundler does not support, and `bad_path` for a path that is not a module's.
+    The other codes are `entry_exports`, `cycle`, `same_name` and `name_clash`.
+    """
+
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
 
 
 @dataclass(frozen=True)
@@ -91,7 +99,7 @@ def assemble(entry: str, read: SourceReader) -> str:
     """
     *parts, last = load_modules(entry, read)
     if last.exports:
-        raise BundleError(f"{entry}: nobody could take what the first module gives")
+        raise BundleError("entry_exports", f"{entry}: the first module must not export anything")
     return "\n".join([HEAD, *(part.block for part in parts), f"// {last.path}\n{last.code}"])
 
 
@@ -106,7 +114,7 @@ def load_modules(entry: str, read: SourceReader) -> list[Module]:
 
     def visit(path: str) -> None:
         if path in ancestors:
-            raise BundleError(f"modules that need each other: {' → '.join([*ancestors, path])}")
+            raise BundleError("cycle", f"modules import each other: {' → '.join([*ancestors, path])}")
         if path in finished:
             return
         module = parse(path, read(path), can_await=path == entry)
@@ -123,10 +131,10 @@ def load_modules(entry: str, read: SourceReader) -> list[Module]:
     visit(entry)
     names = {module.name for module in finished.values()}
     if len(names) < len(finished):
-        raise BundleError(f"two modules of one name in the script: {', '.join(sorted(finished))}")
+        raise BundleError("same_name", f"two modules have the same name in the script: {', '.join(sorted(finished))}")
     for path, module in finished.items():
         if clashes := names & module.identifiers:
-            raise BundleError(f"{path}: {clashes.pop()} is the name of a module in the script")
+            raise BundleError("name_clash", f"{path}: {clashes.pop()} is the name of a module in the script; rename it")
     return list(finished.values())
 
 
@@ -148,7 +156,7 @@ def parse(path: str, source: str, *, can_await: bool = False) -> Module:
             module.code += output
             continue
         elif token.text == "await" and token.kind == "word" and depth == 0 and not can_await:
-            raise BundleError(f"{path}: only the first module may wait at its top level")
+            raise BundleError("unsupported", f"{path}: only the first module may use await at its top level")
         module.identifiers.add(output)
         module.code += output
     return module
@@ -176,14 +184,14 @@ def _rewrite(module: Module, code: str, at: int, *, top: bool) -> tuple[str, int
         module.imports.append(target)
         names = _names(module, match["names"])
         if any(local != name for name, local in names):
-            raise BundleError(f"{module.path}: passes on under another name")
+            raise BundleError("unsupported", f"{module.path}: export {{ a as b }} from is not supported")
         module.exports.update({name: f"{constant_name(target)}.{name}" for name, _ in names})
         return "", match.end()
     if top and (match := EXPORT.match(code, at)):
         module.exports[match["name"]] = match["name"]
         return match.group().removeprefix("export "), match.end()
     line = code[at:].split("\n", 1)[0]
-    raise BundleError(f"{module.path}: cannot assemble {line!r}")
+    raise BundleError("unsupported", f"{module.path}: {line!r} is not supported")
 
 
 def _names(module: Module, text: str) -> list[tuple[str, str]]:
@@ -192,7 +200,7 @@ def _names(module: Module, text: str) -> list[tuple[str, str]]:
     for part in filter(None, (part.strip() for part in text.split(","))):
         match = re.fullmatch(r"(\w+)(?: as (\w+))?", part)
         if match is None or match[1] == "default":
-            raise BundleError(f"{module.path}: cannot import {part!r}")
+            raise BundleError("unsupported", f"{module.path}: importing {part!r} is not supported")
         pairs.append((match[1], match[2] or match[1]))
     return pairs
 
@@ -201,14 +209,14 @@ def resolve(path: str, quoted: str) -> str:
     """Return the path of an imported module, given from the root of the site or relative to the importing module."""
     target = quoted.strip('"')
     if not target.startswith(("./", "../", "/")):
-        raise BundleError(f"{path}: imports {target!r}, which is no path")
+        raise BundleError("bad_path", f"{path}: imports {target!r}, which is not a path")
     return normpath(join(dirname(path), target))
 
 
 def constant_name(path: str) -> str:
     """Return the name of the constant for a module: client_js_index for /client/js/index.js."""
     if not MODULE_PATH.fullmatch(path):
-        raise BundleError(f"{path}: not a path that can become a name")
+        raise BundleError("bad_path", f"{path}: cannot become the name of a constant; use a to z, 0 to 9 and _")
     return path.removeprefix("/").removesuffix(".js").replace("/", "_")
 
 
@@ -226,10 +234,10 @@ def tokens(source: str) -> Iterator[Token]:
     while at < len(source):
         token = TOKEN.match(source, at)
         if token is None or token.lastgroup is None:
-            raise BundleError(f"no token at {at}")
+            raise BundleError("unsupported", f"no token at character {at}")
         kind, text, start = token.lastgroup, token.group(), at
         if text in ("'", '"'):
-            raise BundleError(f"a text that does not end, at {at}")
+            raise BundleError("unsupported", f"the string at character {at} does not end")
         if kind == "regex" and VALUE.fullmatch(before) and before not in BEFORE_A_REGEX:
             kind, text = "sign", "/"
         at += len(text)
@@ -241,7 +249,7 @@ def tokens(source: str) -> Iterator[Token]:
                 braces.pop()
             inside = TEMPLATE_TEXT.match(source, at)
             if inside is None:
-                raise BundleError(f"a template that does not end, at {start}")
+                raise BundleError("unsupported", f"the template at character {start} does not end")
             kind, text, at = "template", text + inside.group(), inside.end()
             if inside["end"] == "${":
                 braces.append(0)
@@ -251,7 +259,7 @@ def tokens(source: str) -> Iterator[Token]:
         if kind not in ("space", "comment"):
             before = text
     if braces != [0]:
-        raise BundleError("braces that do not match")
+        raise BundleError("unsupported", "braces do not match")
 
 
 def strip_comments(source: str) -> str:

@@ -124,7 +124,8 @@ def _scan_file(source: BinaryIO, survey: Survey | None, progress: Callable[[int]
             except (_LineFault, CandorError) as error:
                 raise ShufflingError(error.code, str(error), number) from None
             except (ValueError, RecursionError) as error:
-                raise ShufflingError("not_json", f"not JSON: {error}", number) from None
+                reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+                raise ShufflingError("not_json", f"not JSON: {reason}", number) from None
         place += len(line)
         progress(len(line))
     if not scan.offsets:

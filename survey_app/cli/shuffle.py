@@ -56,7 +56,7 @@ def shuffle_command(
         raise click.ClickException(f"{source}, {error}") from None
     except OSError as error:
         raise click.ClickException(f"cannot shuffle {source} to {target}: {error.strerror or error}") from None
-    click.echo(f"{numbers.format_count(outcome.reports)} reports are in {target}, in an order that nobody knows")
+    click.echo(f"{numbers.format_count(outcome.reports)} reports are in {target}, in random order")
     if outcome.duplicates:
         click.echo(f"{numbers.format_count(outcome.duplicates)} lines were the same report again, and were left out")
     if outcome.survey is None:

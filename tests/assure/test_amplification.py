@@ -52,5 +52,6 @@ def test_shuffling_never_costs_anything() -> None:
     assert central_epsilon(8.0, 100) == 8.0
     assert central_epsilon(900.0, 10) == 900.0
     assert all(central_epsilon(1.0, n) <= 1.0 for n in (1, 2, 5))
-    with pytest.raises(ValueError, match="at least one report"):
-        central_epsilon(1.0, 0)
+    for local, reports, delta in ((1.0, 0, 1e-6), (0.0, 10, 1e-6), (1.0, 10, 1.0)):
+        with pytest.raises(ValueError, match="δ"):
+            central_epsilon(local, reports, delta)

@@ -23,6 +23,7 @@ from tests.definitions import (
     survey,
     yes_no,
 )
+from tests.golden_files import Golden
 
 EVERYTHING = survey(
     define(
@@ -72,11 +73,13 @@ def test_fakes_that_send_the_same_bits_are_found_and_those_that_look_honest_are_
     rng = np.random.default_rng()
     made = survey(simple())
     honest = tally(made, 8_500, rng, {"cheated": 0.0}).counts
-    assert "too seldom" in describe_manipulation(made, Tally(10_000, honest))[0], "missed with a chance below 1e-8"
+    (seldom,) = find_impossible_counts(made, Tally(10_000, honest))
+    assert (seldom.questions, seldom.is_too_low) == (("cheated",), True), "missed with a chance below 1e-8"
     noisy = rng.binomial(1_500, 0.75)  # each fake says yes, and flips its coins
     assert describe_manipulation(made, Tally(10_000, honest + noisy)) == []
     zeros = tally(made, 500, rng, {"cheated": 1.0}).counts + 500
-    assert "too often" in describe_manipulation(made, Tally(1_000, zeros))[0]
+    (often,) = find_impossible_counts(made, Tally(1_000, zeros))
+    assert (often.questions, often.is_too_low) == (("cheated",), False)
 
 
 def test_draws_that_were_chosen_are_found() -> None:
@@ -85,11 +88,24 @@ def test_draws_that_were_chosen_are_found() -> None:
     chosen = counted.counts.copy()
     chosen[0] += 300  # fakes that answer the first field only
     chosen[1] += 150
-    assert any("devices drew their questions" in one for one in describe_manipulation(EVERYTHING, Tally(2_300, chosen)))
+    assert () in dict(find_odd_draws(EVERYTHING, Tally(2_300, chosen))), "of the questions that devices drew"
     asked = 2 + 1 + 5 + 1  # the first bit of the drawn field
     one_sided = counted.counts.copy()
     moved = int(one_sided[asked + 4])  # about 80
     one_sided[asked] += moved
     one_sided[asked + 4] -= moved
-    told = describe_manipulation(EVERYTHING, Tally(2_000, one_sided))
-    assert any("the options of used were drawn" in one for one in told)
+    assert ("used",) in dict(find_odd_draws(EVERYTHING, Tally(2_000, one_sided)))
+
+
+def test_what_cannot_be_honest_is_put_into_words(golden: Golden) -> None:
+    made = survey(simple())
+    golden(describe_manipulation(made, Tally(1_000, np.array([100])))[0], "seldom")
+    golden(describe_manipulation(made, Tally(1_000, np.array([900])))[0], "often")
+    drawing = survey(
+        define([multiple(options=6), yes_no()], [field(drawn(6, 2), "used"), field(COIN, "cheated")], ask=1)
+    )
+    asked = drawing.fields[0].mechanism.width + 1
+    counts = np.zeros(drawing.width, dtype=np.int64)
+    counts[0], counts[asked], counts[asked + 1] = 1_500, 500, 250
+    counts[1:asked] = [250] * 12
+    golden("\n".join(describe_manipulation(drawing, Tally(2_000, counts))), "drawn")
