@@ -7,11 +7,17 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
+from candor_client import Survey, question
 from tests.definitions import COIN, define, drawn, field, number, subset, yes_no
+from tests.words import word
 
 MARKS = [f"mark{letter}{letter}7f3a91" for letter in "abcdef"]
 
 NUMBER = "738291"
+
+NUMERIC = re.compile(r"-?\d+(\.\d+)?")
+
+YES, NO, NO_ANSWER, NONE = (word(f"form.{key}") for key in ("yes", "no", "no_answer", "none"))
 
 
 def options(name: str, kind: str, *labels: str, **more: Any) -> dict[str, Any]:
@@ -42,6 +48,33 @@ def option(page: Page, label: str) -> Locator:
     return page.get_by_label(label, exact=True)
 
 
+def text(page: Page | Locator, key: str) -> Locator:
+    """Return where the form shows one of its strings, by the string's key: a sentence, a summary, a button."""
+    return page.locator(f'[data-text="{key}"]')
+
+
+def title(page: Page | Locator, key: str) -> Locator:
+    """Return the heading of a screen or of a notice by the key of its string, which is the code of an error."""
+    return page.get_by_role("heading").and_(text(page, key))
+
+
+def button(page: Page, key: str, **values: object) -> Locator:
+    return page.get_by_role("button", name=word(f"form.{key}", **values), exact=True)
+
+
+def review_line(answer: str) -> str:
+    """Return the begin of a line of the review, with what the respondent answered."""
+    return f"{word('form.you')} {answer} → {word('form.sent')}"
+
+
+def budget(spent: str, on_server: str, *, limits: tuple[str, str] = ("8", "24"), person: int = 0) -> str:
+    """Return the summary of the panel about this device: the sums of a survey and of a server, and their limits."""
+    device = word("form.device_person", number=person) if person else word("form.device")
+    limit, server_limit = limits
+    values = {"device": device, "spent": spent, "limit": limit, "server_spent": on_server, "server_limit": server_limit}
+    return word("form.budget", host="127.0.0.1", **values)
+
+
 def click(page: Page, target: Locator) -> None:
     target.click()
 
@@ -65,7 +98,7 @@ Hand = Callable[[Page, Locator], None]
 
 def fill(page: Page, hand: Hand = click) -> None:
     """Answer everything on one page."""
-    for label in ("Yes", MARKS[1], MARKS[2], MARKS[3], MARKS[5]):
+    for label in (YES, MARKS[1], MARKS[2], MARKS[3], MARKS[5]):
         hand(page, option(page, label))
     box = page.get_by_role("textbox")
     if hand is press:
@@ -74,29 +107,34 @@ def fill(page: Page, hand: Hand = click) -> None:
     else:
         box.click()
     page.keyboard.type(NUMBER)
-    hand(page, option(page, "No answer").last)
+    hand(page, option(page, NO_ANSWER).last)
 
 
 def randomize(page: Page, hand: Hand = click) -> None:
-    hand(page, page.get_by_role("button", name="Roll the dice"))
-    expect(page.get_by_role("heading", name="What will be sent")).to_be_focused()
-    expect(page.get_by_role("button", name="Send this")).to_be_enabled()
+    hand(page, button(page, "randomize"))
+    expect(title(page, "review")).to_be_focused()
+    expect(button(page, "send")).to_be_enabled()
 
 
 def send(page: Page, hand: Hand = click) -> None:
-    hand(page, page.get_by_role("button", name="Send this"))
-    expect(page.get_by_role("heading", name="Thank you. The server has it.")).to_be_focused()
+    hand(page, button(page, "send"))
+    expect(title(page, "receipt")).to_be_focused()
 
 
 def shown_bytes(page: Page) -> str:
     return page.locator("pre").text_content() or ""
 
 
-def tokens(text: str) -> list[str]:
-    """Return the words of a text for comparison: without commas, case or the spelling of numbers."""
-    plain = text.replace("{}", "none of these").replace("none of them", "none of these").lower()
-    found = re.findall(r"[^\s{},;()]+", re.sub(r"(\d),(\d)", r"\1\2", plain))
-    number = re.compile(r"-?\d+(\.\d+)?")
-    return [
-        f"{Decimal(one).normalize():f}" if number.fullmatch(one) else one for one in found if one not in ("or", "and")
-    ]
+def tokens(description: str, survey: Survey) -> list[str]:
+    """Return the labels, units and numbers of a description in their order, without the words between them."""
+    for ours, mark in ((NO_ANSWER, "∅"), (question.NO_ANSWER, "∅"), (YES, "yes"), (NO, "no")):
+        description = re.sub(rf"\b{re.escape(ours)}\b", mark, description)
+    texts = [text for one in survey.questions for text in (*one.labels, one.unit)]
+    known = {"∅", "yes", "no"}.union(*(split_words(text) for text in texts))
+    return [word for word in split_words(description) if word in known or NUMERIC.fullmatch(word)]
+
+
+def split_words(text: str) -> list[str]:
+    """Return the words of a text, with numbers in one spelling."""
+    found = re.findall(r"[^\s{},;:()]+", re.sub(r"(\d),(\d)", r"\1\2", text))
+    return [f"{Decimal(one).normalize():f}" if NUMERIC.fullmatch(one) else one for one in found]

@@ -8,14 +8,29 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.browser import BY_LOOK, PHONE, Site, apply_look, overflows, violations, visit
 from tests.definitions import COIN, define, field, subset, yes_no
 from tests.display_survey import ADDRESS, DRINKS, POINTS, STATEMENTS, study
-from tests.form_browser import option, options, press, randomize, send
+from tests.form_browser import (
+    NO,
+    NO_ANSWER,
+    YES,
+    budget,
+    button,
+    option,
+    options,
+    press,
+    randomize,
+    review_line,
+    send,
+    text,
+    title,
+)
+from tests.words import word
 
 FALLEN = "crypto.getRandomValues = (bytes) => bytes.fill(0)"  # every coin shows heads: what is said is sent
 KEPT = "() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }])"
 
 
 def agree(page: Page) -> Locator:
-    return page.get_by_role("checkbox", name="I agree")
+    return page.get_by_role("checkbox", name=word("form.agree"), exact=True)
 
 
 def row(page: Page, statement: str) -> Locator:
@@ -23,7 +38,7 @@ def row(page: Page, statement: str) -> Locator:
 
 
 def roll(page: Page) -> None:
-    page.get_by_role("button", name="Roll the dice").click()
+    button(page, "randomize").click()
 
 
 def fits(page: Page, state: str) -> None:
@@ -42,17 +57,15 @@ def test_the_form_waits_for_consent_and_tells_nobody_of_it(site: Site, browser: 
         assert page.locator("fieldset:visible, form:visible").count() == 0
         assert page.get_by_role("status").inner_text() == ""
         before = page.evaluate(KEPT)
-        press(page, page.get_by_role("button", name="Next"))
+        press(page, button(page, "next"))
         expect(agree(page)).to_be_focused()
-        expect(agree(page)).to_have_accessible_description(
-            "It goes on after this tick, which is neither sent nor stored. If you agree, please tick this first. "
-            "If you would rather not, just close the page: no answer of yours is sent."
-        )
+        described = f"{word('form.agree_more')} {word('form.agree_first')}"
+        expect(agree(page)).to_have_accessible_description(described)
         fits(page, "consent")
         page.keyboard.press("Space")
         expect(page.get_by_role("group", name="Did you copy?")).to_be_visible()
-        assert page.get_by_role("status").inner_text() == "The questions are here."
-        assert page.get_by_text("please tick this first").count() == 0
+        assert page.get_by_role("status").inner_text() == word("form.loaded")
+        assert text(page, "agree_first").count() == 0
         agree(page).uncheck()
         assert page.locator("fieldset:visible").count() == 0
         assert page.evaluate(KEPT) == before
@@ -65,19 +78,20 @@ def test_consent_comes_before_the_ticket_and_is_asked_of_everybody(site: Site, b
     published = site.invite(code, definition=study())
     with visit(browser) as device:
         page = device.open(site.link(published, f"#code={code}"))
-        take = page.get_by_role("button", name="Take my ticket")
+        take = button(page, "ticket_take")
         expect(take).to_be_hidden()
         agree(page).check()
         take.click()
         expect(page.get_by_role("group", name="Did you copy?")).to_be_visible()
         expect(agree(page)).to_be_checked()  # once is enough, as long as the same person sits here
-        page.get_by_text("This device:").click()
-        page.get_by_text("Somebody else answers here").click()
-        page.get_by_role("button", name="New profile").click()
-        expect(page.get_by_role("heading", name="This survey is by invitation")).to_be_visible()
-        page.get_by_text("This device, person 2").click()
-        page.get_by_text("Somebody else answers here").click()
-        page.get_by_role("button", name="Back to person 1").click()
+        text(page, "budget").click()
+        text(page, "others").click()
+        button(page, "other_new").click()
+        expect(title(page, "ticket_needed")).to_be_visible()
+        expect(text(page, "budget")).to_have_text(budget("0", "0", person=2))
+        text(page, "budget").click()
+        text(page, "others").click()
+        button(page, "person", number=1).click()
         expect(agree(page)).not_to_be_checked()
 
 
@@ -86,25 +100,25 @@ def test_what_may_be_left_out_is_left_out_by_pressing_twice(site: Site, browser:
     with visit(browser, **PHONE) as device:
         page = device.open(site.link(published))
         agree(page).check()
-        option(page, "Yes").check()
+        option(page, YES).check()
         for statement in ("calm", "tense"):
             row(page, statement).get_by_label("Agree", exact=True).check()
         roll(page)
-        expect(page.get_by_role("heading", name="You left this out.")).to_be_focused()
+        expect(title(page, "left")).to_be_focused()
         texts = ["I am tired.", "What do you drink?", "How many hours?"]  # the last one is conditional
         assert page.get_by_role("alert").get_by_role("listitem").all_inner_texts() == texts
-        assert "Please answer this question." not in device.text()
+        assert text(page, "missing").count() == 0
         assert page.locator("[aria-invalid=true]").count() == 0
         last = page.get_by_role("group", name=texts[-1])
-        assert "press the button again, and it counts as “No answer”" in last.inner_text()
+        expect(last.locator("[data-text=left]")).to_have_text(word("form.left"))
         fits(page, "left out")
         page.get_by_role("button", name=texts[-1]).click()
         expect(page.get_by_role("textbox")).to_be_focused()
         page.keyboard.type("4")
-        assert "press the button again" not in last.inner_text()
+        expect(last.locator("[data-text=left]")).to_have_count(0)
         randomize(page)
         told = page.locator(".fields").inner_text()
-        assert [told.count(f"you: {said} →") for said in ("Yes", "Agree", "No answer", "4")] == [1, 2, 2, 1]
+        assert [told.count(review_line(said)) for said in (YES, "Agree", NO_ANSWER, "4")] == [1, 2, 2, 1]
 
 
 def test_one_at_a_time_a_question_left_out_is_hinted_at_once(site: Site, browser: Browser) -> None:
@@ -112,10 +126,10 @@ def test_one_at_a_time_a_question_left_out_is_hinted_at_once(site: Site, browser
     published = site.add(define(questions, [field(subset(3, 1), "a"), field(COIN, "b")], epsilon=10))
     with visit(browser, **PHONE) as device:
         page = device.open(site.link(published))
-        page.get_by_role("button", name="One question at a time").click()
-        page.get_by_role("button", name="Next").click()
-        expect(page.get_by_role("heading", name="You left this out.")).to_be_focused()
-        page.get_by_role("button", name="Next").click()
+        button(page, "single").click()
+        button(page, "next").click()
+        expect(title(page, "left")).to_be_focused()
+        button(page, "next").click()
         expect(page.get_by_role("group", name="Did you copy?")).to_be_visible()
 
 
@@ -131,7 +145,7 @@ def test_sections_have_headings_and_a_battery_is_a_table_on_a_wide_screen(site: 
         page = device.open(site.link(published))
         agree(page).check()
         assert page.get_by_role("heading", level=2).all_inner_texts() == ["How do you feel?", "Habits"]
-        assert "Think of the last week. 2 of 5 I am calm." in device.text()
+        assert f"Think of the last week. {word('form.progress', at=2, total=5)} I am calm." in device.text()
         first = [centre(row(page, "calm").get_by_role("radio", name=point, exact=True)) for point in POINTS]
         assert len({x for x, _ in first}) == 1  # one below the other
         apply_look(page, "desktop-dark")
@@ -144,26 +158,26 @@ def test_sections_have_headings_and_a_battery_is_a_table_on_a_wide_screen(site: 
             assert [x for x, _ in places] == [x for x, _ in table["calm"]]
         assert [x for x, _ in table["calm"]] == sorted({x for x, _ in table["calm"]})
         heads = page.locator(".points span").all_inner_texts()
-        assert heads == [*POINTS, "No answer"]
-        skips = [row(page, statement).get_by_role("radio", name="No answer").count() for statement in STATEMENTS]
+        assert heads == [*POINTS, NO_ANSWER]
+        skips = [row(page, statement).get_by_role("radio", name=NO_ANSWER).count() for statement in STATEMENTS]
         assert skips == [0, 0, 1]
         press(page, row(page, "calm").get_by_role("radio", name="Agree", exact=True))
-        page.get_by_text("How these answers are protected").click()
+        text(page, "protection_block").click()
         told = " ".join(page.locator(".battery + details").inner_text().split())
         assert "I am calm. + I feel tense before an exam." in told  # what is protected alike is told once
-        assert told.count("Each of them costs ε = ") == 2
+        assert page.locator(".battery + details [data-text=costs_each]").count() == 2
         fits(page, "battery")
         apply_look(page, "desktop-dark")
-        page.get_by_role("button", name="One question at a time").click()
-        option(page, "No").check()
-        page.get_by_role("button", name="Next").click()
+        button(page, "single").click()
+        option(page, NO).check()
+        button(page, "next").click()
         expect(page.get_by_role("heading", name="How do you feel?")).to_be_focused()
         assert page.locator("fieldset:visible").count() == 3  # a whole table
-        roll_on = page.get_by_role("button", name="Next")
+        roll_on = button(page, "next")
         roll_on.click()
         assert page.get_by_role("alert").get_by_role("listitem").count() == 2
         row(page, "tense").get_by_role("radio", name="Neither").check()
-        row(page, "tired").get_by_role("radio", name="No answer").check()
+        row(page, "tired").get_by_role("radio", name=NO_ANSWER).check()
         roll_on.click()
         expect(page.get_by_role("heading", name="Habits")).to_be_focused()
         expect(page.get_by_role("heading", name="How do you feel?")).to_be_hidden()
@@ -178,7 +192,7 @@ def test_with_ask_only_sections_with_something_to_ask_are_shown(site: Site, brow
     with visit(browser) as device:
         page = device.open(site.link(published))
         assert page.get_by_role("heading", level=2).all_inner_texts() == ["Two"]
-        option(page, "Yes").check()
+        option(page, YES).check()
         randomize(page)
 
 
@@ -196,21 +210,21 @@ def test_shuffled_options_stay_as_they_are_while_the_page_is_open_and_mean_the_s
     with visit(browser, init=FALLEN) as device:
         page = device.open(site.link(published))
         agree(page).check()
-        assert drinks(page) == [*order, "No answer"]
+        assert drinks(page) == [*order, NO_ANSWER]
         page.evaluate("() => { crypto.getRandomValues = (bytes) => bytes.fill(1) }")
-        page.get_by_text("This device:").click()
-        page.get_by_text("Somebody else answers here").click()
-        page.get_by_role("button", name="New profile").click()
+        text(page, "budget").click()
+        text(page, "others").click()
+        button(page, "other_new").click()
         expect(agree(page)).not_to_be_checked()  # the questions are new, for somebody else
         agree(page).check()
-        assert drinks(page) == [*order, "No answer"]  # drawn once for all
+        assert drinks(page) == [*order, NO_ANSWER]  # drawn once for all
         page.evaluate(f"() => {{ {FALLEN} }}")
-        option(page, "No").first.check()
+        option(page, NO).first.check()
         for statement in STATEMENTS:
             row(page, statement).get_by_label("Neither", exact=True).check()
         option(page, "milk").check()
         randomize(page)
-        assert "you: milk → sent: milk" in " ".join(page.locator(".fields").inner_text().split())
+        assert f"{review_line('milk')} milk" in " ".join(page.locator(".fields").inner_text().split())
 
 
 def test_shuffled_options_are_drawn_anew_for_everybody(site: Site, browser: Browser) -> None:
@@ -223,12 +237,12 @@ def test_shuffled_options_are_drawn_anew_for_everybody(site: Site, browser: Brow
             agree(page).check()
             seen.add(tuple(drinks(page)))
         assert len(seen) > 1
-        assert {order[-1] for order in seen} == {"No answer"}
+        assert {order[-1] for order in seen} == {NO_ANSWER}
 
 
 def answer(page: Page) -> None:
     agree(page).check()
-    option(page, "No").first.check()
+    option(page, NO).first.check()
     for statement in STATEMENTS:
         row(page, statement).get_by_label("Neither", exact=True).check()
     option(page, "milk").check()
@@ -242,13 +256,11 @@ def completed(site: Site, browser: Browser, published: Any, check: Any) -> None:
         page = device.open(site.link(published))
         answer(page)
         for state in ("receipt", "back"):
-            text = device.text()
-            assert "That was a great help. Come again!" in text
-            assert "It is the same for everybody" in text
+            assert "That was a great help. Come again!" in device.text()
             check(page)
             fits(page, state)
             device.open(site.link(published))
-            expect(page.get_by_role("heading", name="You answered this survey on")).to_be_visible()
+            expect(title(page, "answered")).to_be_visible()
         (report,) = [json.loads(request.body) for request in site.requests_of() if request.path.endswith("reports")]
         assert set(report) == {"survey", "id", "bits"}
         assert all(request.url.startswith(site.origin) for request in device.requests)
@@ -259,17 +271,19 @@ def test_the_author_s_thanks_and_an_address_that_nothing_follows(site: Site, bro
     def check(page: Page) -> None:
         link = page.get_by_role("link", name=ADDRESS)
         assert [link.get_attribute(name) for name in ("href", "rel", "target")] == [ADDRESS, "noreferrer", "_blank"]
-        assert "this address tells them that you finished, not what you said" in page.inner_text("main")
+        for key in ("completion_address", "completion_follow"):
+            expect(text(page, key)).to_have_text(word(f"form.{key}"))
 
     completed(site, browser, site.add(study()), check)
 
 
 def test_a_completion_code_is_there_to_copy_also_when_somebody_comes_back(site: Site, browser: Browser) -> None:
     def check(page: Page) -> None:
-        expect(page.get_by_label("Completion code")).to_have_value("C1A2B3")
-        page.get_by_role("button", name="Copy").click()
-        expect(page.get_by_text("Copied")).to_be_visible()
+        expect(page.get_by_label(word("form.completion"), exact=True)).to_have_value("C1A2B3")
+        button(page, "copy").click()
+        expect(text(page, "copied")).to_be_visible()
         assert page.evaluate("() => navigator.clipboard.readText()") == "C1A2B3"
-        assert "it tells that you finished, not what you said" in page.inner_text("main")
+        for key in ("completion_code", "completion_same"):
+            expect(text(page, key)).to_have_text(word(f"form.{key}"))
 
     completed(site, browser, site.add(study(completion="C1A2B3")), check)

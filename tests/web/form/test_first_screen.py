@@ -1,5 +1,6 @@
 """What somebody who has never heard of ε reads before the first question, and what leaving a question out means."""
 
+import html
 import json
 import re
 from typing import Any
@@ -8,12 +9,29 @@ import pytest
 from flask.testing import FlaskClient
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from candor_client import Survey
 from candor_client.report import from_base64url, unpack
-from survey_app.languages import LANGUAGES, Words
+from survey_app.channels.posterior import SUSPICION, posterior_chance, total_epsilon
+from survey_app.languages import LANGUAGES
+from survey_app.languages.numbers import format_epsilon
 from tests.browser import BY_LOOK, PHONE, Site, apply_look, overflows, violations, visit
 from tests.definitions import COIN, choice, define, drawn, field, geometric, multiple, number, scale, subset, yes_no
 from tests.fixtures import Installation
-from tests.form_browser import option, press, randomize, send, shown_bytes
+from tests.form_browser import (
+    NO,
+    NO_ANSWER,
+    YES,
+    button,
+    option,
+    press,
+    randomize,
+    review_line,
+    send,
+    shown_bytes,
+    text,
+    title,
+)
+from tests.words import word
 
 FIRST = 999_990  # of a million: the other parts are drawn once in 100,000 visits
 
@@ -43,34 +61,29 @@ def block(**more: Any) -> dict[str, Any]:
     return asked(field(subset(4, 1), "copied", "stress"), **more)
 
 
-CASES = {
-    "a block": (
-        field(subset(4, 1), "copied", "stress"),
-        "2 of 7 questions, chosen by your device Chance made the choice. "
-        "Before anything leaves, your device rolls dice. In about 67 of 100 cases your device sends what "
-        "you said, otherwise one of all 4 combinations of answers, drawn blindly. "
-        "So what is sent never proves what you said. It can still be a hint: someone who thought the chance was "
-        "5 in 100 that something is true of you could then think it at most about",
-    ),
-    "a yes or no": (field(COIN, "copied"), "In about 50 of 100 cases your device sends what you said, otherwise Yes or No, drawn blindly."),
-    "a scale": (field(subset(3, 1), "fair"), "In about 63 of 100 cases your device sends what you said, otherwise one of all 3 possible answers, drawn blindly."),
-    "a number": (
-        field(subset(2, 1), "hours"),
-        "Only rough numbers are sent: 0 h or 60 h. Chance turns yours into one of these, more often a nearer one; "
-        "that counts as what you said. "
-        "In about 50 of 100 cases your device sends what you said, otherwise 60 h or 0 h, drawn blindly.",
-    ),
-    "drawn options": (
-        field(drawn(3, 2), "used"),
-        "Your device picks 2 of the 3 options by chance and reports on nothing else: in about 67 of 100 cases what you said, "
-        "otherwise yes or no for each, drawn blindly.",
-    ),
-    "a list": (
-        field(subset(4, 2), "help"),
-        "Your device names 2 of 4 possible answers. Of 100 people who gave an answer, about 75 devices name it; "
-        "of 100 who gave another, about 41 do.",
-    ),
-}  # fmt: skip
+def blind(p: int, other: str) -> str:
+    """Return the sentence on a blind draw, with its numbers."""
+    return word("form.odds_blind", p=p, people=100, other=other)
+
+
+CELLS = blind(67, word("form.other_cells", size=4))  # of a block of two questions
+ROUNDED = word("form.rounded", values="0 h or 60 h")
+DRAWN = {"draw": 2, "size": 3, "p": 67, "people": 100}
+NAMED = {"weight": 2, "size": 4, "people": 100, "p": 75, "q": 41}
+CASES = {  # a field, the number of its questions, and how it is randomized
+    "a block": (field(subset(4, 1), "copied", "stress"), 2, CELLS),
+    "a yes or no": (field(COIN, "copied"), 1, blind(50, f"{YES} or {NO}")),
+    "a scale": (field(subset(3, 1), "fair"), 1, blind(63, word("form.other_answers", size=3))),
+    "a number": (field(subset(2, 1), "hours"), 1, f"{ROUNDED} {blind(50, '60 h or 0 h')}"),
+    "drawn options": (field(drawn(3, 2), "used"), 1, word("form.odds_drawn", **DRAWN)),
+    "a list": (field(subset(4, 2), "help"), 1, word("form.odds_several", **NAMED)),
+}
+
+
+def hint(made: Survey) -> str:
+    """Return the sentence on what a report can still raise a suspicion of 1 in 20 to."""
+    after = posterior_chance(SUSPICION, total_epsilon(made))
+    return word("form.total", part=after.cases, whole=after.of, epsilon=format_epsilon(total_epsilon(made), 2))
 
 
 def span(target: Locator) -> tuple[float, float]:
@@ -84,13 +97,15 @@ def span(target: Locator) -> tuple[float, float]:
 def test_before_the_first_question_it_says_what_the_device_does_in_numbers(
     site: Site, browser: Browser, case: str
 ) -> None:
-    part, told = CASES[case]
+    part, count, odds = CASES[case]
     published = site.add(asked(part, description="About exams and study."))
     with visit(browser, **PHONE) as device:
         page = device.open(site.link(published))
         summary = page.locator("#promise")
-        assert told in re.sub(r"\s+", " ", summary.inner_text())
-        assert "could then think it at most about" in summary.inner_text()
+        chosen, luck = word("form.chosen", count=count, total=7), word("form.luck")
+        assert re.sub(r"\s+", " ", summary.inner_text()) == (
+            f"{chosen} {luck} {word('form.rolls')} {odds} {word('form.never')} {hint(published.survey)}"
+        )
         _, end = span(summary)
         start, _ = span(page.locator("legend:visible").first)
         assert end <= min(740, start)  # all of it on the first screen of a phone
@@ -101,15 +116,14 @@ def test_before_the_first_question_it_says_what_the_device_does_in_numbers(
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_first_screen_is_one_in_every_language(site: Site, browser: Browser, language: str) -> None:
     published = site.add(block(**({} if language == "en" else {"language": language})))
-    words = Words(language)
-    other = words("form.other_cells", size=4)
+    other = word("form.other_cells", language, size=4)
     told = [
-        words("form.chosen", count=2, total=7), words("form.rolls"),
-        words("form.odds_blind", p=67, people=100, other=other), words("form.never"),
+        word("form.chosen", language, count=2, total=7), word("form.rolls", language),
+        word("form.odds_blind", language, p=67, people=100, other=other), word("form.never", language),
     ]  # fmt: skip
     with visit(browser, **PHONE) as device:
         page = device.open(site.link(published))
-        shown = page.locator("#promise").inner_text()
+        shown = " ".join(page.locator("#promise").inner_text().split())
         assert all(line in shown for line in told), shown
         assert span(page.locator("#promise"))[1] <= 740
         assert overflows(page) == []
@@ -121,7 +135,9 @@ def test_weak_protection_is_not_said_to_prove_nothing(
 ) -> None:
     """From e^ε = 19 on, p = 95%, a suspicion of 1 in 20 can become more likely than not."""
     installation.publish(define([yes_no()], [field(weak(percent), "cheated")]))
-    assert ("never proves what you said." in web.get("/s/exam").text.partition('id="words"')[0]) == deniable
+    page = web.get("/s/exam").text.partition('id="words"')[0]
+    assert (word("form.never") in page) == (word("form.cannot") in page) == deniable
+    assert (word("form.mixed") in page) == (not deniable)
 
 
 def weak(percent: int) -> dict[str, Any]:
@@ -133,8 +149,8 @@ def test_weak_protection_is_not_said_to_prove_nothing_by_the_script_either(site:
     published = site.add(define([yes_no()], [field(weak(96), "cheated")]))
     with visit(browser) as device:
         shown = device.open(site.link(published)).locator("#promise").inner_text()
-        assert "never proves" not in shown
-        assert "at most about 56 in 100 (ε = 3.18)" in shown
+        assert word("form.never") not in shown
+        assert word("form.total", part=56, whole=100, epsilon="3.18") in shown
 
 
 def test_several_fields_tell_the_largest_chance_and_mixed_ones_no_number(site: Site, browser: Browser) -> None:
@@ -144,11 +160,11 @@ def test_several_fields_tell_the_largest_chance_and_mixed_ones_no_number(site: S
     mixed = site.add(define([yes_no("a"), scale("fair"), number("hours", levels=7)], noisy, slug="mixed"))
     with visit(browser) as device:
         shown = device.open(site.link(plain)).locator("#promise").inner_text()
-        assert "For each question, in at most about 63 of 100 cases it sends what you said" in shown
-        assert "chosen by your device" not in shown
+        assert word("form.rolls_each", p=63, people=100) in shown
+        assert text(device.page, "chosen").count() == 0
         shown = device.open(site.link(mixed)).locator("#promise").inner_text()
-        assert Words("en")("form.promise") in shown
-        assert "of 100 cases" not in shown
+        assert word("form.promise") in shown
+        assert re.findall(r"\d+", shown.replace(hint(mixed.survey), "")) == []
 
 
 def test_with_scripts_off_it_is_still_true(
@@ -158,12 +174,10 @@ def test_with_scripts_off_it_is_still_true(
     with visit(browser, java_script_enabled=False) as device:
         device.page.goto(site.link(published))
         shown = device.page.locator("#promise").inner_text()
-        assert "Your device draws by itself which of the 7 questions you get." in shown
-        assert f"{Words('en')('form.promise')} {Words('en')('form.never')}" in shown
-        assert "chosen by your device" not in shown
+        assert shown == f"{word('form.draws', total=7)} {word('form.promise')} {word('form.never')}"
         assert device.page.locator("form, input").count() == 0
     installation.publish(block(language="fr"))
-    assert Words("fr")("form.draws", total=7) in web.get("/s/exam").text.replace("&#39;", "'")
+    assert word("form.draws", "fr", total=7) in html.unescape(web.get("/s/exam").text)
 
 
 def answer(page: Page, *labels: str) -> None:
@@ -178,54 +192,56 @@ def test_a_block_is_explained_once_and_its_combination_is_shown_question_by_ques
     with visit(browser, **PHONE) as device:
         page = device.open(site.link(published))
         assert [re.sub(r"\s+", " ", text) for text in page.locator("legend").all_inner_texts()] == [
-            "1 of 2 Did you copy?", "2 of 2 Did you sleep badly?",
+            f"{word('form.progress', at=1, total=2)} Did you copy?",
+            f"{word('form.progress', at=2, total=2)} Did you sleep badly?",
         ]  # fmt: skip
         assert page.locator("fieldset details").count() == 0
-        page.get_by_text("How these answers are protected").click()
+        text(page, "protection_block").click()
         told = page.locator("form details").inner_text()
-        assert "They leave together, as one combination: Did you copy? + Did you sleep badly?" in told
-        assert "one of all 4 combinations of answers, drawn blindly" in told
+        assert word("form.joint", questions="Did you copy? + Did you sleep badly?") in told
+        assert CELLS in told
         for look, rules in (("phone-light", ()), ("zoomed-dark", BY_LOOK)):
             apply_look(page, look)
             assert violations(page, *rules) == []
-        page.get_by_role("button", name="One question at a time").click()
+        button(page, "single").click()
         expect(page.locator("form details")).to_be_visible()
-        page.get_by_role("button", name="All questions on one page").click()
-        answer(page, "Yes", "No")
+        button(page, "together").click()
+        answer(page, YES, NO)
         randomize(page)
         (part, *rest) = unpack(published.survey, from_base64url(json.loads(shown_bytes(page))["bits"]))
         assert part is not None and rest == [None] * 5
         cell = published.survey.fields[0].cells[4 - part.bit_length()]
-        sent = ["Yes" if digit else "No" for digit in cell]
+        sent = [YES if digit else NO for digit in cell]
         rows = page.locator(".fields li p:has(.sent)").all_inner_texts()
-        assert rows == [f"you: Yes → sent: {sent[0]}", f"you: No → sent: {sent[1]}"]
-        assert "Nobody who sees this can tell for sure whether you said it or chance did." in device.text()
-        assert "2 of 7 questions, chosen by your device" in device.text()
-        assert Words("en")("form.promise") in page.locator("#promise").inner_text()  # the numbers are below now
+        assert rows == [f"{review_line(YES)} {sent[0]}", f"{review_line(NO)} {sent[1]}"]
+        expect(text(page, "review_made")).to_be_visible()
+        expect(text(page, "chosen")).to_have_text(word("form.chosen", count=2, total=7))
+        assert word("form.promise") in page.locator("#promise").inner_text()  # the numbers are below now
         assert violations(page) == []
         send(page)
         receipt = page.locator(".fields").inner_text()
-        assert [line for line in receipt.splitlines() if "sent:" in line] == [f"sent: {one}" for one in sent]
-        assert "one of all 4 combinations of answers, drawn blindly" in receipt
-        assert "2 of 7 questions, chosen by your device" in device.text()
+        lead = word("form.sent")
+        assert [line for line in receipt.splitlines() if line.startswith(lead)] == [f"{lead} {one}" for one in sent]
+        assert CELLS in receipt
+        expect(text(page, "chosen")).to_have_text(word("form.chosen", count=2, total=7))
 
 
 def test_a_filter_is_marked_for_the_eye_and_the_ear_and_by_keyboard_leads_on(site: Site, browser: Browser) -> None:
     published = site.add(asked(field(subset(3, 1), "why")))
     with visit(browser, **PHONE) as device:
         page = device.open(site.link(published))
-        assert "1 of 7 questions, chosen by your device" in device.text()
+        expect(text(page, "chosen")).to_have_text(word("form.chosen", count=1, total=7))
         group = page.get_by_role("group", name="Did you copy?")
-        expect(group).to_have_accessible_description(Words("en")("form.filter"))
+        expect(group).to_have_accessible_description(word("form.filter"))
         expect(group.locator(".filter")).to_be_visible()
         assert group.evaluate("e => getComputedStyle(e).borderTopStyle") == "dashed"
-        nothing = page.get_by_text("That leads to no further question")
+        nothing = text(page, "hidden")
         expect(nothing).to_be_hidden()
-        press(page, option(page, "No"))
+        press(page, option(page, NO))
         expect(nothing).to_be_visible()
-        press(page, option(page, "Yes"))
+        press(page, option(page, YES))
         expect(nothing).to_be_hidden()
-        why = page.get_by_role("group", name="1 of 1 Why?")
+        why = page.get_by_role("group", name=f"{word('form.progress', at=1, total=1)} Why?")
         expect(why).to_be_visible()
         assert why.evaluate("e => getComputedStyle(e).borderTopStyle") == "solid"
         assert violations(page) == []
@@ -240,34 +256,33 @@ def test_a_drawn_question_that_the_filter_hides_counts_as_no_answer_and_the_revi
     published = site.add(asked(field(subset(3, 1), "why")))
     with visit(browser) as device:
         page = device.open(site.link(published))
-        option(page, "No").check()
-        expect(page.get_by_text("it counts as “No answer”, and the dice are rolled all the same.")).to_be_visible()
+        option(page, NO).check()
+        expect(text(page, "hidden")).to_be_visible()
         randomize(page)
         rows = page.locator(".fields").inner_text()
-        assert "you: No answer → sent:" in rows
-        assert "You were not asked this, so it counts as “No answer”." in rows
-        assert "It is sent only if you press the button; you may also close the page." in device.text()
+        assert review_line(NO_ANSWER) in rows
+        assert word("form.unasked") in rows
+        expect(text(page, "final")).to_be_visible()
         send(page)
-        assert "You were not asked this" not in device.text()  # nobody could tell any more
-        assert "It may be what you said, or chance; nothing in it shows which." in device.text()
-        assert "“sent: Yes” does not mean that you said Yes." in device.text()
+        expect(text(page, "unasked")).to_have_count(0)  # nobody could tell any more
+        expect(text(page, "receipt_more")).to_be_visible()
     with visit(browser) as device:
         page = device.open(site.link(published))
-        option(page, "Yes").check()
+        option(page, YES).check()
         option(page, "option 1").check()
         randomize(page)
-        assert "You were not asked this" not in device.text()
+        expect(text(page, "unasked")).to_have_count(0)
 
 
 def test_what_was_to_be_looked_at_again_goes_once_all_is_answered(site: Site, browser: Browser) -> None:
     published = site.add(define([yes_no("a"), yes_no("b")], [field(COIN, "a"), field(COIN, "b")]))
     with visit(browser) as device:
         page = device.open(site.link(published))
-        page.get_by_role("button", name="Roll the dice").click()
+        button(page, "randomize").click()
         assert page.get_by_role("alert").get_by_role("listitem").count() == 2
-        option(page, "Yes").first.check()
+        option(page, YES).first.check()
         expect(page.get_by_role("alert")).to_be_visible()
-        option(page, "No").last.check()
+        option(page, NO).last.check()
         expect(page.get_by_role("alert")).to_have_count(0)
 
 
@@ -279,19 +294,19 @@ def test_an_optional_question_may_be_left_blank_and_says_so(site: Site, browser:
     published = site.add(define(questions, fields, epsilon=10))
     with visit(browser) as device:
         page = device.open(site.link(published))
-        assert page.get_by_text("You may leave this blank; that counts as no answer.").count() == 3
-        described = "A whole number from 0 to 40 years. You may leave this blank; that counts as no answer."
+        assert text(page, "leave").count() == 3
+        described = f"{word('form.whole', low=0, high='40 years')} {word('form.leave')}"
         expect(page.get_by_role("group", name="How many?")).to_have_accessible_description(described)
         page.get_by_role("textbox").fill("forty")
-        page.get_by_role("button", name="Roll the dice").click()
-        expect(page.get_by_role("heading", name="Please look at this again")).to_be_focused()
+        button(page, "randomize").click()
+        expect(title(page, "errors")).to_be_focused()
         assert page.locator("[aria-invalid=true]").count() == 1  # what is no number is no blank
         page.get_by_role("textbox").fill(" ")
-        page.get_by_role("button", name="Roll the dice").click()
-        expect(page.get_by_role("heading", name="You left this out.")).to_be_focused()
+        button(page, "randomize").click()
+        expect(title(page, "left")).to_be_focused()
         assert page.get_by_role("alert").get_by_role("listitem").count() == 1  # of the others it was said before
         randomize(page)
-        assert page.locator(".fields").inner_text().count("you: No answer →") == 3
+        assert page.locator(".fields").inner_text().count(review_line(NO_ANSWER)) == 3
         send(page)
         assert len(site.stored_reports(published)) == 1
 
@@ -300,16 +315,16 @@ def test_a_question_that_needs_an_answer_does_not_say_that_it_may_be_left_blank(
     published = site.add(define([yes_no()], [field(COIN, "cheated")]))
     with visit(browser) as device:
         page = device.open(site.link(published))
-        assert page.get_by_text("leave this blank").count() == 0
-        page.get_by_role("button", name="Roll the dice").click()
+        assert text(page, "leave").count() == 0
+        button(page, "randomize").click()
         assert page.get_by_role("alert").get_by_role("listitem").count() == 1
 
 
 NUMBERS = {
-    (0, 40, 1, "years"): "A whole number from 0 to 40 years.",
-    (0, 10_000, 100, "€"): "A number from 0 to 10,000 €, in steps of 100.",
-    ("0.5", "9.5", 1, ""): "A number from 0.5 to 9.5, in steps of 1.",
-    (-10, 10, "0.5", "°C"): "A number from -10 to 10 °C, in steps of 0.5.",
+    (0, 40, 1, "years"): word("form.whole", low=0, high="40 years"),
+    (0, 10_000, 100, "€"): word("form.number", low=0, high="10,000 €", step=100),
+    ("0.5", "9.5", 1, ""): word("form.number", low="0.5", high="9.5", step=1),
+    (-10, 10, "0.5", "°C"): word("form.number", low=-10, high="10 °C", step="0.5"),
 }
 
 

@@ -20,9 +20,25 @@ from survey_app.web.assets import build_form_script
 from tests.browser import BY_LOOK, CAMPUS, DESKTOP, PHONE, ROOT, Site, Visit, apply_look, overflows, violations, visit
 from tests.definitions import COIN, define, drawn, encode, field, geometric, number, scale, subset, yes_no
 from tests.display_survey import study
-from tests.form_browser import MARKS, all_types_survey, fill, option, options, randomize, send, tokens
+from tests.form_browser import (
+    MARKS,
+    NO,
+    NUMBER,
+    YES,
+    all_types_survey,
+    button,
+    fill,
+    option,
+    options,
+    randomize,
+    send,
+    text,
+    title,
+    tokens,
+)
 from tests.replay import REPORTS
 from tests.translated_survey import add_translations
+from tests.words import word
 
 FORM = ROOT / "static" / "form"
 
@@ -35,17 +51,16 @@ def test_the_odds_are_those_of_the_integers(site: Site, browser: Browser) -> Non
     published = site.add(define([*asked], [field(COIN, "cheated"), field(subset(3, 1), "again")], epsilon=10))
     with visit(browser) as device:
         page = device.open(site.link(published))
-        text = device.text()
-        assert "5 in 100" in text
-        assert "at most about 49 in 100 (ε = 2.9)" in text  # ln 3 + ln 6 = ln 18: 18/37
-        page.get_by_text("How this answer is protected").first.click()
-        text = device.text()
-        assert "In about 50 of 100 cases your device sends what you said, otherwise Yes or No, drawn blindly." in text
-        assert "This costs ε = 1.1." in text
-        assert "together ε = 2.9" in text
-        option(page, "Yes").first.check()
-        page.get_by_text("How this answer is protected").last.click()  # what follows tells about what went before
-        assert device.text().count("together ε = 2.9") == 2
+        raised = word("form.total", part=49, whole=100, epsilon="2.9")  # ln 3 + ln 6 = ln 18: 18/37
+        assert raised in device.text()
+        text(page, "protection").first.click()
+        assert word("form.odds_blind", p=50, people=100, other=f"{YES} or {NO}") in device.text()
+        expect(text(page, "costs").locator("visible=true")).to_have_text(word("form.costs", epsilon="1.1"))
+        linked, open_now = word("form.depends", epsilon="2.9"), text(page, "depends").locator("visible=true")
+        expect(open_now).to_have_text([linked])
+        option(page, YES).first.check()
+        text(page, "protection").last.click()  # what follows tells about what went before
+        expect(open_now).to_have_text([linked, linked])
 
 
 MORE: list[tuple[dict[str, Any], dict[str, Any]]] = [
@@ -127,10 +142,10 @@ def test_the_form_says_what_the_terminal_says(speech: Any) -> None:
             expected = figures(description.odds_sentence(one))
             assert figures(sentence)[-len(expected) :] == expected, sentence
         for bits, spoken in zip(all_bits, told, strict=True):
-            for one, part, text in zip(survey.fields, unpack(survey, bits), spoken, strict=True):
-                assert (part is None) == (text is None)
+            for one, part, words in zip(survey.fields, unpack(survey, bits), spoken, strict=True):
+                assert (part is None) == (words is None)
                 if part is not None:
-                    assert tokens(text) == tokens(description.describe(one, part))
+                    assert tokens(words, survey) == tokens(description.describe(one, part), survey)
 
 
 # the page itself
@@ -229,7 +244,7 @@ def test_every_string_the_scripts_use_is_there_and_every_string_is_used() -> Non
     scripts = [file for file in FORM.rglob("*.js") if file.stem != "enter"]
     spoken = [ROOT / "client" / "js" / "description.js", *(ROOT / "client" / "js").glob("*/*.js")]
     source = "".join(file.read_text() for file in (*scripts, *spoken))
-    calls = r"""(?:say|details|heading|notice|problem)\("(\w+)"|(?:ours|button)\("[\w.]+", "(\w+)\""""
+    calls = r"""(?:say|details|heading|notice|problem)\("(\w+)"|(?:textEl|button)\("[\w.]+", "(\w+)\""""
     used = {first or second for first, second in re.findall(calls, source)}
     strings = {
         key for section in ("form", "trouble") for key in Words("en").section(section) if not key.startswith("page_")
@@ -273,14 +288,14 @@ def test_an_author_s_text_stays_text(site: Site, browser: Browser) -> None:
         assert page.title() == tagged[1]
         for i in (0, 1, 4):
             assert tagged[i] in device.text()
-        option(page, "I agree").check()
-        page.get_by_label("Yes", exact=True).check()
+        option(page, word("form.agree")).check()
+        page.get_by_label(YES, exact=True).check()
         for question in page.get_by_role("group").filter(has=page.get_by_role("radio")).all()[1:]:
             assert [line.strip() for line in question.locator("label").all_inner_texts()][: len(tagged)] == tagged
             question.get_by_role("radio").nth(1).check()
         page.get_by_role("group", name=tagged[3]).get_by_role("checkbox").nth(1).check()
         page.get_by_role("textbox").fill("nonsense")
-        page.get_by_role("button", name="Roll the dice").click()
+        button(page, "randomize").click()
         check()
         page.get_by_role("textbox").fill("3")
         randomize(page)
@@ -297,29 +312,29 @@ def test_an_author_s_text_stays_text(site: Site, browser: Browser) -> None:
 def states(site: Site, device: Visit, published: PublishedSurvey) -> Any:
     """The form in every state, one after the other."""
     page = device.open(site.link(published))
-    option(page, "I agree").check()
+    option(page, word("form.agree")).check()
     yield "empty"
     for summary in page.locator("form summary:visible").all():
         summary.click()
     yield "protection"
-    page.get_by_role("button", name="Roll the dice").click()
+    button(page, "randomize").click()
     yield "errors"
-    page.get_by_role("button", name="One question at a time").click()
+    button(page, "single").click()
     yield "single"
-    page.get_by_role("button", name="All questions on one page").click()
+    button(page, "together").click()
     fill(page)
     randomize(page)
-    page.get_by_text("The exact bytes").click()
+    text(page, "bytes").click()
     yield "review"
     site.intercept = lambda request: (503, "text/plain", b"") if request.method == "POST" else None
-    page.get_by_role("button", name="Send this").click()
-    expect(page.get_by_role("button", name="Try again")).to_be_enabled()
+    button(page, "send").click()
+    expect(button(page, "retry")).to_be_enabled()
     yield "failed"
     site.intercept = lambda request: None
-    page.get_by_role("button", name="Try again").click()
-    expect(page.get_by_role("heading", name="Thank you. The server has it.")).to_be_focused()
-    page.locator("summary").filter(has_text=re.compile("^This device")).click()
-    page.get_by_text("Forget all this").click()
+    button(page, "retry").click()
+    expect(title(page, "receipt")).to_be_focused()
+    text(page, "budget").click()
+    text(page, "forget").click()
     yield "receipt"
 
 
@@ -343,19 +358,21 @@ def test_a_german_survey_speaks_german(site: Site, browser: Browser) -> None:
         page = device.open(site.link(published))
         assert page.get_attribute("html", "lang") == "de"
         assert german("form.rolls") in device.text()
-        option(page, "Nein").check()
+        option(page, german("form.no")).check()
         option(page, MARKS[2]).check()
-        option(page, "Nichts davon").check()
+        option(page, german("form.none")).check()
         page.get_by_role("textbox").fill("1234,5")
-        page.get_by_role("button", name="Würfeln").click()
-        assert "ohne Tausendertrennzeichen" in page.locator(".error:visible").first.inner_text()
-        page.get_by_role("textbox").fill("738291")
-        option(page, "Keine Angabe").last.check()
-        page.get_by_role("button", name="Würfeln").click()
-        expect(page.get_by_text("Sie: 738.291 coins → gesendet:")).to_be_visible()
-        expect(page.get_by_role("button", name="So senden")).to_be_enabled()
-        page.get_by_role("button", name="So senden").click()
-        expect(page.get_by_role("heading", name="Danke. Der Server hat es.")).to_be_focused()
+        randomize = page.get_by_role("button", name=german("form.randomize"))
+        randomize.click()
+        assert page.locator(".error:visible").first.inner_text() == german("form.bad_number")
+        page.get_by_role("textbox").fill(NUMBER)
+        option(page, german("form.no_answer")).last.check()
+        randomize.click()
+        expect(page.get_by_text(f"{german('form.you')} 738.291 coins → {german('form.sent')}")).to_be_visible()
+        send = page.get_by_role("button", name=german("form.send"))
+        expect(send).to_be_enabled()
+        send.click()
+        expect(page.get_by_role("heading", name=german("form.receipt"))).to_be_focused()
         assert len(site.stored_reports(published)) == 1
         assert device.complaints == []
 
@@ -372,11 +389,9 @@ def test_a_survey_from_right_to_left_in_a_language_we_lack(site: Site, browser: 
     with visit(browser, **PHONE) as device:
         page = device.open(site.link(published))
         assert page.locator("html[lang=ar][dir=rtl]").count() == 1
-        for text in ("Roll the dice", "How this answer is protected", Words("en")("form.rolls")):
-            assert (
-                page.get_by_text(text).first.evaluate("e => e.closest('[lang]').lang + e.closest('[dir]').dir")
-                == "enltr"
-            )
+        ours = "e => e.closest('[lang]').lang + e.closest('[dir]').dir"
+        for place in (button(page, "randomize"), text(page, "protection"), page.get_by_text(word("form.rolls"))):
+            assert place.first.evaluate(ours) == "enltr"
         assert page.get_by_text("هل نسخت من أحد؟").evaluate("e => e.closest('[lang]').lang") == "ar"
         box, label = (
             page.locator(".option").first.locator("input").bounding_box(),

@@ -1,7 +1,6 @@
 """Where there is no form, or the report does not get through: each time a page or message of its own, and nothing lost."""
 
 import json
-import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -14,7 +13,8 @@ from survey_app.languages import Words
 from survey_app.store import State, Submission, Unavailable, now
 from tests.browser import BY_LOOK, PHONE, Reply, ServerRequest, Site, apply_look, overflows, violations, visit
 from tests.definitions import COIN, define, encode, field, simple, subset, yes_no
-from tests.form_browser import option, randomize, send, shown_bytes
+from tests.form_browser import YES, budget, button, option, randomize, send, shown_bytes, text, title
+from tests.words import first_line, word
 
 BLOCKED = "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no', 'SecurityError'); } })"
 
@@ -26,7 +26,7 @@ DAY = timedelta(days=1)
 
 
 def open_device(page: Any) -> None:
-    page.get_by_text(re.compile("^This device")).click()
+    text(page, "budget").click()
 
 
 def no_form(site: Site, page: Any) -> None:
@@ -36,7 +36,7 @@ def no_form(site: Site, page: Any) -> None:
 
 def prepare(page: Any) -> None:
     """Answer the one question and see what would be sent."""
-    option(page, "Yes").check()
+    option(page, YES).check()
     randomize(page)
 
 
@@ -44,22 +44,22 @@ def prepare(page: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("title", "more"),
+    ("code", "more"),
     [
-        ("This survey is closed", {"state": State.CLOSED}),
-        ("This survey is closed", {"closes": now() - DAY}),
-        ("This survey is not open yet", {"opens": now() + DAY}),
-        ("This survey is full", {"max_reports": 1}),
+        ("survey_closed", {"state": State.CLOSED}),
+        ("survey_closed", {"closes": now() - DAY}),
+        ("survey_not_open", {"opens": now() + DAY}),
+        ("survey_full", {"max_reports": 1}),
     ],
 )
-def test_a_survey_that_takes_no_reports(site: Site, browser: Browser, title: str, more: dict[str, Any]) -> None:
+def test_a_survey_that_takes_no_reports(site: Site, browser: Browser, code: str, more: dict[str, Any]) -> None:
     published = site.add(simple(), **more)
     if published.terms.max_reports:
         report = draw(published.survey, {"cheated": True})
         site.store.write(lambda: [Submission(published.key, report.id, report.bits)])
     with visit(browser, **PHONE) as device:
         page = device.open(site.link(published))
-        expect(page.get_by_role("heading", name=title)).to_be_visible()
+        expect(title(page, code)).to_have_text(first_line(f"trouble.{code}"))
         no_form(site, page)
         if published.terms.opens:
             assert f"{published.terms.opens:%Y}" in page.locator("time").inner_text()
@@ -74,8 +74,7 @@ def test_a_link_that_leads_nowhere(site: Site, browser: Browser, language: str, 
         answer = device.page.goto(f"{site.origin}/s/nothing")
         assert answer is not None
         assert answer.status == 404
-        title, advice = words("trouble.page_not_found").split("\n")
-        assert device.text() == f"Candor {title} {advice} {words('front.home')}"
+        assert device.text() == f"Candor {word('trouble.page_not_found', language)} {words('front.home')}"
         assert device.page.get_attribute("html", "lang") == words.language
         assert violations(device.page) == []
 
@@ -89,7 +88,7 @@ def test_a_store_that_does_not_answer(site: Site, browser: Browser, monkeypatch:
         answer = device.page.goto(f"{site.origin}/s/exam")
         assert answer is not None
         assert answer.status == 503
-        assert "The server cannot show the survey now" in device.text()
+        assert word("trouble.page_unavailable") in device.text()
 
 
 def test_what_was_answered_is_told_after_closing_too(site: Site, browser: Browser) -> None:
@@ -98,10 +97,10 @@ def test_what_was_answered_is_told_after_closing_too(site: Site, browser: Browse
         page = device.open(site.link(published))
         prepare(page)
         site.store.set_state(published, State.CLOSED)
-        page.get_by_role("button", name="Send this").click()
-        expect(page.get_by_role("heading", name="This survey is closed")).to_be_focused()
+        button(page, "send").click()
+        expect(title(page, "survey_closed")).to_be_focused()
         page.reload()
-        expect(page.get_by_role("heading", name="What will be sent")).to_be_visible()
+        expect(title(page, "review")).to_be_visible()
     with visit(browser) as device:
         another = site.add(define([yes_no()], [field(COIN, "cheated")], epsilon=2, slug="other"))
         page = device.open(site.link(another))
@@ -109,8 +108,8 @@ def test_what_was_answered_is_told_after_closing_too(site: Site, browser: Browse
         send(page)
         site.store.set_state(another, State.CLOSED)
         page.reload()
-        expect(page.get_by_role("heading", name="You answered this survey on")).to_be_visible()
-        expect(page.get_by_role("heading", name="This survey is closed")).to_be_visible()
+        expect(title(page, "answered")).to_be_visible()
+        expect(title(page, "survey_closed")).to_be_visible()
 
 
 # a definition this page refuses
@@ -124,26 +123,26 @@ LYING = simple() | {"epsilon": "1.09"}
 
 
 REFUSED: list[tuple[str, str, bytes | None]] = [
-    ("This is not the survey your link names", "#sha256={digest}", encode(simple() | {"title": "Changed"})),
-    ("This is not the survey your link names", "#sha256=" + "0" * 64, None),
-    ("This is not the survey your link names", "", encode(simple() | {"slug": "other"})),
-    ("This survey would give away more than it says", "", encode(LYING)),
-    ("This page refuses the survey", "", b"<html>"),
-    ("This page refuses the survey", "", encode(simple() | {"more": 1})),
-    ("This page refuses the survey", "", encode(simple()) + b"\n"),
-    ("This page refuses the survey", "", b"x" * 256_001),
-    ("This link is not complete", "#sha256=", None),
-    ("This link is not complete", "#somewhere", None),
+    ("wrong_definition", "#sha256={digest}", encode(simple() | {"title": "Changed"})),
+    ("wrong_definition", "#sha256=" + "0" * 64, None),
+    ("wrong_definition", "", encode(simple() | {"slug": "other"})),
+    ("above_claim", "", encode(LYING)),
+    ("bad_definition", "", b"<html>"),
+    ("bad_definition", "", encode(simple() | {"more": 1})),
+    ("bad_definition", "", encode(simple()) + b"\n"),
+    ("bad_definition", "", b"x" * 256_001),
+    ("bad_address", "#sha256=", None),
+    ("bad_address", "#somewhere", None),
 ]
 
 
 def test_a_refused_definition_is_never_asked(site: Site, browser: Browser) -> None:
     published = site.add(simple())
     with visit(browser, **PHONE) as device:
-        for place, (title, fragment, body) in enumerate(REFUSED):
+        for place, (code, fragment, body) in enumerate(REFUSED):
             site.intercept = tamper(body) if body is not None else lambda request: None
             page = device.open(site.link(published, f"?{place}" + fragment.format(digest=published.survey.digest)))
-            expect(page.get_by_role("alert").get_by_role("heading", name=title)).to_be_visible()
+            expect(title(page.get_by_role("alert"), code)).to_be_visible()
             no_form(site, page)
             assert overflows(page) == []
         assert device.complaints == []
@@ -156,13 +155,14 @@ def test_a_new_version_under_a_pinned_link(site: Site, browser: Browser) -> None
         page = device.open(pinned)
         prepare(page)
         site.add(simple() | {"title": "Changed"})
-        page.get_by_role("button", name="Send this").click()
-        expect(page.get_by_role("heading", name="The survey has changed meanwhile")).to_be_focused()
+        button(page, "send").click()
+        expect(title(page, "wrong_survey")).to_be_focused()
         page.reload()
-        expect(page.get_by_role("heading", name="This is not the survey your link names")).to_be_visible()
+        expect(title(page, "wrong_definition")).to_be_visible()
         device.open(site.link(published, "?again"))
-        assert "This includes ε = 1.1 that earlier versions have cost." in device.text()
-        assert "at most about 33 in 100 (ε = 2.2)" in device.text()  # both versions: ln 9, 9/(19 + 9)
+        expect(text(page, "earlier")).to_have_text(word("form.earlier", epsilon="1.1"))
+        both = word("form.total", part=33, whole=100, epsilon="2.2")  # of both versions: ln 9, 9/(19 + 9)
+        assert both in device.text()
 
 
 # the network
@@ -173,27 +173,27 @@ def test_the_questions_cannot_be_loaded(site: Site, browser: Browser) -> None:
     site.intercept = lambda request: (503, "text/plain", b"") if request.path.startswith("/api/") else None
     with visit(browser) as device:
         page = device.open(site.link(published))
-        expect(page.get_by_role("heading", name="The questions could not be loaded")).to_be_visible()
+        expect(title(page, "no_definition")).to_be_visible()
         no_form(site, page)
         assert violations(page) == []
         site.intercept = lambda request: None
-        page.get_by_role("button", name="Try again").click()
+        button(page, "retry").click()
         expect(page.get_by_role("group", name="Did you copy?")).to_be_visible()
 
 
 @pytest.mark.parametrize(
-    ("status", "code", "title"),
+    ("status", "code", "shown"),
     [
-        (429, "too_many_requests", "The server has not confirmed it"),
-        (500, "internal_error", "The server has not confirmed it"),
-        (410, "survey_full", "This survey is full"),
-        (409, "id_taken", "The server refused the report"),
-        (422, "impossible_bits", "The server refused the report"),
-        (400, "constructor", "The server refused the report"),
+        (429, "too_many_requests", "unreachable"),
+        (500, "internal_error", "unreachable"),
+        (410, "survey_full", "survey_full"),
+        (409, "id_taken", "refused"),
+        (422, "impossible_bits", "refused"),
+        (400, "constructor", "refused"),
     ],
 )
 def test_whatever_the_server_says_the_same_report_can_be_sent_again(
-    site: Site, browser: Browser, status: int, code: str, title: str
+    site: Site, browser: Browser, status: int, code: str, shown: str
 ) -> None:
     published = site.add(simple())
     problem = json.dumps({"code": code, "detail": "<b>no</b>"}).encode()
@@ -201,11 +201,11 @@ def test_whatever_the_server_says_the_same_report_can_be_sent_again(
     with visit(browser) as device:
         page = device.open(site.link(published))
         prepare(page)
-        page.get_by_role("button", name="Send this").click()
-        expect(page.get_by_role("heading", name=title)).to_be_focused()
+        button(page, "send").click()
+        expect(title(page, shown)).to_be_focused()
         site.intercept = lambda request: None
-        page.get_by_role("button", name="Try again").click()
-        expect(page.get_by_role("heading", name="Thank you. The server has it.")).to_be_focused()
+        button(page, "retry").click()
+        expect(title(page, "receipt")).to_be_focused()
         assert len({request.body for request in site.requests_of()}) == 1
         assert len(site.stored_reports(published)) == 1
 
@@ -216,11 +216,11 @@ def test_a_device_without_a_network_keeps_its_report(site: Site, browser: Browse
         page = device.open(site.link(published))
         prepare(page)
         page.context.set_offline(True)
-        page.get_by_role("button", name="Send this").click()
-        expect(page.get_by_role("heading", name="The server has not confirmed it")).to_be_focused()
+        button(page, "send").click()
+        expect(title(page, "unreachable")).to_be_focused()
         page.context.set_offline(False)
-        page.get_by_role("button", name="Try again").click()
-        expect(page.get_by_role("heading", name="Thank you. The server has it.")).to_be_focused()
+        button(page, "retry").click()
+        expect(title(page, "receipt")).to_be_focused()
         assert len(site.stored_reports(published)) == 1
 
 
@@ -232,11 +232,10 @@ def test_without_storage_the_form_works_and_says_so(site: Site, browser: Browser
     published = site.add(simple())
     with visit(browser, init=storage) as device:
         page = device.open(site.link(published))
-        expect(page.get_by_text("This browser lets the page keep nothing")).to_be_visible()
-        expect(page.get_by_text("Answer only once")).to_be_visible()
+        expect(text(page, "memory")).to_be_visible()
         assert violations(page) == []
         prepare(page)
-        expect(page.get_by_text("This browser lets the page keep nothing")).to_be_visible()
+        expect(text(page, "memory")).to_be_visible()
         send(page)
         assert len(site.stored_reports(published)) == 1
         assert device.complaints == []
@@ -250,10 +249,10 @@ def test_storage_that_fills_up_meanwhile(site: Site, browser: Browser) -> None:
         page.evaluate(
             """() => { for (let n = 2e5; n > 1; n /= 2) try { localStorage['y' + n] = 'y'.repeat(n); } catch {} }"""
         )
-        option(page, "Yes").check()
-        page.get_by_role("button", name="Roll the dice").click()
-        expect(page.get_by_role("heading", name="This browser could not write down the report")).to_be_focused()
-        expect(option(page, "Yes")).to_be_checked()
+        option(page, YES).check()
+        button(page, "randomize").click()
+        expect(title(page, "ledger_unavailable")).to_be_focused()
+        expect(option(page, YES)).to_be_checked()
         page.evaluate(
             "() => { for (const key of Object.keys(localStorage)) if (/^[xy]/.test(key)) delete localStorage[key]; }"
         )
@@ -264,13 +263,13 @@ def test_a_damaged_ledger_answers_nothing_until_it_is_forgotten(site: Site, brow
     published = site.add(simple())
     with visit(browser, init=OPAQUE) as device:
         page = device.open(site.link(published))
-        expect(page.get_by_role("heading", name="What this device remembers is damaged")).to_be_visible()
+        expect(title(page, "ledger_corrupt")).to_be_visible()
         no_form(site, page)
         assert page.evaluate("() => localStorage['candor-ledger/2']") == "nonsense"
         assert violations(page) == []
-        page.get_by_text("Forget all this", exact=True).click()
-        expect(page.get_by_text("it could learn more than its ε")).to_be_visible()
-        page.get_by_role("button", name="Yes, forget").click()
+        text(page, "forget").click()
+        expect(text(page, "forget_more")).to_be_visible()
+        button(page, "forget_yes").click()
         expect(page.get_by_role("group", name="Did you copy?")).to_be_visible()
 
 
@@ -279,35 +278,35 @@ def test_a_person_s_limit(site: Site, browser: Browser) -> None:
     with visit(browser) as device:
         page = device.open(site.link(published))
         open_device(page)
-        expect(page.get_by_text("ε (epsilon) says how much what you send can give away")).to_be_visible()
+        expect(text(page, "spending")).to_be_visible()
         limit = page.get_by_role("spinbutton").first
         assert limit.input_value() == "8"
         for nonsense in ("", "-3"):
             limit.fill(nonsense)
             limit.press("Tab")
             assert limit.input_value() == "8"
-            expect(page.get_by_text("Not such a number; it stays 8.")).to_be_visible()
-        title = page.get_by_role("heading", name="This survey costs more than your limit")
+            expect(text(page, "limit_stays")).to_have_text(word("form.limit_stays", limit=8))
+        above = title(page, "above_limit")
         limit.fill("1")
         limit.press("Tab")
-        expect(title).to_be_visible()  # while the questions are open
+        expect(above).to_be_visible()  # while the questions are open
         limit.fill("2")
         limit.press("Tab")
-        expect(title).to_be_hidden()
+        expect(above).to_be_hidden()
         limit.fill("1")
         limit.press("Tab")
-        option(page, "Yes").check()
-        page.get_by_role("button", name="Roll the dice").click()
-        expect(title.last).to_be_focused()
-        assert "It costs ε = 1.1; you allow at most 1 for one survey" in device.text()
-        expect(option(page, "Yes")).to_be_checked()
+        option(page, YES).check()
+        button(page, "randomize").click()
+        expect(above.last).to_be_focused()
+        assert word("trouble.above_limit", epsilon="1.1", limit=1) in device.text()
+        expect(option(page, YES)).to_be_checked()
         page.reload()
-        expect(title).to_be_visible()
+        expect(above).to_be_visible()
         no_form(site, page)
         assert violations(page) == []
         page.get_by_role("spinbutton").first.fill("1.05")
         page.get_by_role("spinbutton").first.press("Tab")
-        expect(page.get_by_text("you allow at most 1.05")).to_be_visible()
+        expect(page.get_by_role("alert").filter(has=above)).to_contain_text("1.05")
         page.get_by_role("spinbutton").first.fill("1.5")
         page.get_by_role("spinbutton").first.press("Tab")
         prepare(page)
@@ -319,8 +318,8 @@ def test_a_person_s_limit_for_a_server(site: Site, browser: Browser) -> None:
     with visit(browser) as device:
         for spent, published in zip(("0", "1.1"), surveys, strict=False):
             page = device.open(site.link(published))
-            told = page.get_by_text(f"This device: ε = 0 of 8 used for this survey, {spent} of 24 for 127.0.0.1")
-            expect(told).to_be_visible()
+            told = text(page, "budget")
+            expect(told).to_have_text(budget("0", spent))
             question = page.get_by_role("group", name="Did you copy?")
             above, below = told.bounding_box(), question.bounding_box()
             assert above and below and above["y"] < below["y"]
@@ -329,11 +328,11 @@ def test_a_person_s_limit_for_a_server(site: Site, browser: Browser) -> None:
         open_device(page)
         page.get_by_role("spinbutton").nth(1).fill("3")
         page.get_by_role("spinbutton").nth(1).press("Tab")
-        expect(page.get_by_text("2.2 of 3 for 127.0.0.1")).to_be_visible()
-        option(page, "Yes").check()
-        page.get_by_role("button", name="Roll the dice").click()
-        expect(page.get_by_role("heading", name="This server has had as much as you allow").last).to_be_focused()
-        assert "This survey costs ε = 1.1; you allow at most 3 for all surveys of 127.0.0.1" in device.text()
+        expect(text(page, "budget")).to_have_text(budget("0", "2.2", limits=("8", "3")))
+        option(page, YES).check()
+        button(page, "randomize").click()
+        expect(title(page, "above_server_limit").last).to_be_focused()
+        assert word("trouble.above_server_limit", epsilon="1.1", server_limit=3, host="127.0.0.1") in device.text()
         assert not site.requests_of()
 
 
@@ -342,8 +341,8 @@ def test_a_person_s_limit_holds_also_where_storage_takes_nothing(site: Site, bro
     full = FULL.replace("new Proxy({}", """new Proxy({ 'candor-limits/2 1': '{"limit":1}' }""")
     with visit(browser, init=full) as device:
         page = device.open(site.link(published))
-        expect(page.get_by_role("heading", name="This survey costs more than your limit")).to_be_visible()
-        expect(page.get_by_text("This browser lets the page keep nothing")).to_be_visible()
+        expect(title(page, "above_limit")).to_be_visible()
+        expect(text(page, "memory")).to_be_visible()
         no_form(site, page)
 
 
@@ -364,17 +363,17 @@ def test_only_what_the_ledger_holds_is_sent(site: Site, browser: Browser, change
                 }""",
                 site.link(published),
             )
-        page.get_by_role("button", name="Send this").click()
+        button(page, "send").click()
         if change == "forgotten":
-            expect(page.get_by_role("heading", name="Forgotten")).to_be_focused()
+            expect(title(page, "forgotten")).to_be_focused()
             no_form(site, page)
             assert violations(page) == []
             return
-        expect(page.get_by_text("It does not show your answers a second time")).to_be_visible()
+        expect(text(page, "review_again")).to_be_visible()
         assert not site.requests_of()
         assert shown_bytes(page) != shown
         shown = shown_bytes(page)
-        expect(page.get_by_role("button", name="Send this")).to_be_enabled()
+        expect(button(page, "send")).to_be_enabled()
         send(page)
         assert site.stored_reports(published) == [json.loads(shown)]
 
@@ -386,7 +385,7 @@ def test_other_questions_than_those_shown_are_not_answered(site: Site, browser: 
     published = site.add(define(asked, fields, epsilon=10, ask=1))
     with visit(browser) as device:
         page = device.open(site.link(published))
-        option(page, "Yes").check()
+        option(page, YES).check()
         draw_others = """async (url) => {
             const { Ledger, fetch } = await import("/client/js/index.js");
             const [ledger, survey] = [new Ledger(), await fetch(url)];
@@ -394,11 +393,11 @@ def test_other_questions_than_those_shown_are_not_answered(site: Site, browser: 
             while ((await ledger.begin(survey, location.origin)).asked === before) await ledger.forget();
         }"""
         page.evaluate(draw_others, site.link(published))
-        page.get_by_role("button", name="Roll the dice").click()
-        expect(page.get_by_role("heading", name="This device has forgotten meanwhile")).to_be_focused()
+        button(page, "randomize").click()
+        expect(title(page, "other_questions")).to_be_focused()
         assert page.evaluate("() => localStorage['candor-ledger/2'].includes('bits')") is False
         page.reload()
-        option(page, "Yes").check()
+        option(page, YES).check()
         randomize(page)
 
 
@@ -406,10 +405,10 @@ def test_a_report_that_cannot_be_made_is_no_refusal_of_the_server(site: Site, br
     published = site.add(simple())
     with visit(browser) as device:
         page = device.open(site.link(published))
-        option(page, "Yes").check()
+        option(page, YES).check()
         page.evaluate("() => { crypto.getRandomValues = () => { throw new Error('broken'); }; }")
-        page.get_by_role("button", name="Roll the dice").click()
-        expect(page.get_by_role("heading", name="The report could not be made")).to_be_focused()
+        button(page, "randomize").click()
+        expect(title(page, "not_made")).to_be_focused()
         assert "undefined" not in device.text()
         assert not site.requests_of()
 
@@ -423,11 +422,11 @@ def test_the_receipt_offers_to_forget(site: Site, browser: Browser) -> None:
         page.get_by_role("spinbutton").first.press("Tab")
         prepare(page)
         send(page)
-        assert "tells that you answered this survey, and on which day; not what you said" in device.text()
-        page.get_by_text("Forget all this").click()
-        assert "Your limits stay." in device.text()
-        page.get_by_role("button", name="Yes, forget").click()
-        expect(page.get_by_role("heading", name="Forgotten")).to_be_focused()
+        expect(text(page, "shared")).to_be_visible()
+        text(page, "forget").click()
+        expect(text(page, "forget_more")).to_be_visible()
+        button(page, "forget_yes").click()
+        expect(title(page, "forgotten")).to_be_focused()
         kept = page.evaluate("() => Object.keys(localStorage).sort()")
         assert kept == ["candor-changes/2", "candor-limits/2 1"]
         assert page.evaluate("() => JSON.parse(localStorage['candor-limits/2 1']).limit") == 3
@@ -449,9 +448,9 @@ def test_after_sending_nothing_on_the_device_names_the_report(site: Site, browse
         assert sent["id"] not in device.text()  # the receipt does not name it either
         assert sent["bits"] in (page.locator("pre").text_content() or "")
         page.reload()
-        expect(page.get_by_role("heading", name="You answered this survey on")).to_be_visible()
-        assert "It cost ε = 1.1." in device.text()
-        assert "neither what you said nor what was sent" in device.text()
+        expect(title(page, "answered")).to_be_visible()
+        expect(text(page, "answered_more")).to_have_text(word("form.answered_more", epsilon="1.1"))
+        expect(text(page, "answered_kept")).to_be_visible()
 
 
 def test_a_ledger_of_the_old_format_is_forgotten_first(site: Site, browser: Browser) -> None:
@@ -460,11 +459,10 @@ def test_a_ledger_of_the_old_format_is_forgotten_first(site: Site, browser: Brow
         page = device.open(f"{site.link(published)}/privacy")
         page.evaluate("() => { localStorage['candor-ledger/1'] = 'of an earlier version'; }")
         page = device.open(site.link(published))
-        title = page.get_by_role("heading", name="What this device remembers is of an earlier version")
-        expect(title).to_be_visible()
+        expect(title(page, "ledger_old")).to_be_visible()
         no_form(site, page)
         assert violations(page) == []
-        page.get_by_role("button", name="Forget the old one").click()
+        button(page, "forget_old").click()
         expect(page.get_by_role("group", name="Did you copy?")).to_be_visible()
         assert page.evaluate("() => localStorage['candor-ledger/1']") is None
 
@@ -475,22 +473,22 @@ def test_somebody_else_has_a_profile_of_their_own(site: Site, browser: Browser) 
         page = device.open(site.link(published))
         prepare(page)
         send(page)
-        assert "Does somebody else want to answer here?" in device.text()
-        page.get_by_text("Somebody else answers here").click()
-        page.get_by_role("button", name="New profile").click()
-        expect(page.get_by_text("ε = 0 of 8 used for this survey, 0 of 24")).to_be_visible()
+        expect(text(page, "next_person")).to_be_visible()
+        text(page, "others").click()
+        button(page, "other_new").click()
+        expect(text(page, "budget")).to_have_text(budget("0", "0", person=2))
         page.reload()  # the tab remembers whose turn it is
         prepare(page)
         send(page)
         assert len(site.stored_reports(published)) == 2
-        page.get_by_text("Somebody else answers here").click()
-        expect(page.get_by_text("This device, person 2: ε = 1.1 of 8")).to_be_visible()
-        page.get_by_role("button", name="Back to person 1").click()
-        expect(page.get_by_role("heading", name="You answered this survey on")).to_be_visible()
+        text(page, "others").click()
+        expect(text(page, "budget")).to_have_text(budget("1.1", "1.1", person=2))
+        button(page, "person", number=1).click()
+        expect(title(page, "answered")).to_be_visible()
         assert page.evaluate("() => sessionStorage['candor-book/2']") == "1"
         other = page.context.new_page()
         other.goto(site.link(published))  # another tab begins with the first
-        expect(other.get_by_role("heading", name="You answered this survey on")).to_be_visible()
+        expect(title(other, "answered")).to_be_visible()
         assert violations(page) == []
 
 
@@ -499,7 +497,7 @@ def test_a_survey_above_the_usual_limit(site: Site, browser: Browser) -> None:
     published = site.add(define(asked, [field(COIN, f"q{i}") for i in range(10)], epsilon=12))
     with visit(browser) as device:
         page = device.open(site.link(published))
-        expect(page.get_by_role("heading", name="This survey costs more than your limit")).to_be_visible()
+        expect(title(page, "above_limit")).to_be_visible()
         no_form(site, page)
 
 
@@ -509,17 +507,17 @@ def test_the_device_adds_up_what_it_spends_and_can_forget(site: Site, browser: B
             page = device.open(site.link(site.add(simple() | {"slug": slug})))
             prepare(page)
         open_device(page)
-        text = device.text()
-        assert "ε = 1.1 of 8 used for this survey, 2.2 of 24 for 127.0.0.1" in text
-        assert re.search(r"one: ε = 1.1\b.*two: ε = 1.1\b", text)
-        assert "finds where and when you took part, not what you said" in text
-        page.get_by_text("Forget all this").click()
-        page.get_by_role("button", name="Yes, forget").click()
-        expect(page.get_by_role("heading", name="Forgotten")).to_be_focused()
+        expect(text(page, "budget")).to_have_text(budget("1.1", "2.2"))
+        entries = page.locator("details:has([data-text=budget]) li").all_inner_texts()
+        assert [entry.partition(",")[0] for entry in entries] == ["one: ε = 1.1", "two: ε = 1.1"]
+        expect(text(page, "thief")).to_be_visible()
+        text(page, "forget").click()
+        button(page, "forget_yes").click()
+        expect(title(page, "forgotten")).to_be_focused()
         no_form(site, page)
-        page.get_by_role("button", name="Answer all the same").click()
+        button(page, "anew").click()
         expect(page.get_by_role("group", name="Did you copy?")).to_be_visible()
-        assert "ε = 0 of 8 used for this survey, 0 of 24" in device.text()
+        expect(text(page, "budget")).to_have_text(budget("0", "0"))
         assert not site.requests_of()
 
 
@@ -528,9 +526,9 @@ def test_earlier_versions_are_counted_in_full(site: Site, browser: Browser) -> N
         page = device.open(site.link(site.add(simple())))
         prepare(page)
         page = device.open(site.link(site.add(simple() | {"title": "Once more"})))
-        assert "This includes ε = 1.1 that earlier versions have cost." in device.text()
-        assert "(ε = 2.2)" in device.text()
-        assert "ε = 1.1 of 8 used for this survey" in device.text()
+        expect(text(page, "earlier")).to_have_text(word("form.earlier", epsilon="1.1"))
+        assert word("form.total", part=33, whole=100, epsilon="2.2") in device.text()
+        expect(text(page, "budget")).to_have_text(budget("1.1", "1.1"))
 
 
 def test_edges_fit_and_pass_axe_light_and_dark(site: Site, browser: Browser) -> None:

@@ -8,9 +8,10 @@ from tests.browser import BY_LOOK, DESKTOP, PHONE, Site, apply_look, overflows, 
 from tests.definitions import COIN, define, field, yes_no
 from tests.display_survey import study
 from tests.fixtures import Installation
-from tests.form_browser import option
+from tests.form_browser import YES, button, option, review_line, text, title
 from tests.translated_survey import add_translations
 from tests.tree import parse
+from tests.words import word
 
 MARKS = {"de": "«de»", "ar": "«ع»"}
 TEXTS = "h1, h2, #survey > p, .consent p, legend > span:last-child, .option span, .points span"
@@ -38,12 +39,12 @@ def test_a_survey_speaks_the_reader_s_language_and_switches_with_all_that_was_an
         loaded = len(site.requests)
         assert page.locator("html[lang=de][dir=ltr]").count() == 1
         assert page.title() == page.locator("h1").inner_text() == "«de» Exams and you"
-        assert page.get_by_role("group", name="Sprache").get_by_role("button").all_inner_texts() == [
+        assert page.get_by_role("group", name=german("form.languages")).get_by_role("button").all_inner_texts() == [
             "English", "العربية", "Deutsch",
         ]  # fmt: skip
         expect(page.get_by_role("button", name="Deutsch")).to_have_attribute("aria-pressed", "true")
         page.get_by_label(german("form.agree")).check()
-        option(page, "Ja").check()
+        option(page, german("form.yes")).check()
         page.get_by_role("group", name="«de» I am calm.").get_by_label("«de» Agree", exact=True).check()
         page.get_by_role("textbox").fill("3,")
         drinks = page.get_by_role("group", name="«de» What do you drink?").locator("label").all_inner_texts()
@@ -54,8 +55,8 @@ def test_a_survey_speaks_the_reader_s_language_and_switches_with_all_that_was_an
         assert page.locator("html[lang=ar][dir=rtl]").count() == 1
         assert unmarked(page, "«ع»") == set()
         ours = "e => e.closest('[lang]').lang + e.closest('[dir]').dir"
-        for text in ("Roll the dice", "I agree", "How this answer is protected"):
-            assert page.get_by_text(text).first.evaluate(ours) == "enltr"
+        for key in ("randomize", "agree", "protection"):
+            assert text(page, key).first.evaluate(ours) == "enltr"
         assert page.get_by_text("«ع» I am calm.", exact=True).evaluate(ours) == "arrtl"
         expect(page.get_by_role("textbox")).to_have_value("3,")
         for look, rules in (("phone-light", ()), ("desktop-dark", BY_LOOK)):
@@ -66,27 +67,27 @@ def test_a_survey_speaks_the_reader_s_language_and_switches_with_all_that_was_an
         switch(page, "English")
         assert page.locator("html[lang=en][dir=ltr]").count() == 1
         assert not any(mark in page.locator("main").inner_text() for mark in MARKS.values())
-        for label in ("I agree", "Yes", "tea"):
+        for label in (word("form.agree"), YES, "tea"):
             expect(option(page, label)).to_be_checked()
         expect(page.get_by_role("group", name="I am calm.").get_by_label("Agree", exact=True)).to_be_checked()
         shuffled = page.get_by_role("group", name="What do you drink?").locator("label").all_inner_texts()
         assert [one.removeprefix("«de» ") for one in drinks[:-1]] == shuffled[:-1], "the order on the screen stays"
         page.get_by_role("textbox").fill("3")
         page.get_by_role("group", name="I feel tense before an exam.").get_by_label("Neither").check()
-        page.get_by_role("button", name="Roll the dice").click()
-        page.get_by_role("button", name="Roll the dice").click()  # one statement was left out
-        expect(page.get_by_text("you: Agree → sent:")).to_be_visible()
+        button(page, "randomize").click()
+        button(page, "randomize").click()  # one statement was left out
+        expect(page.get_by_text(review_line("Agree"))).to_be_visible()
         bits = page.locator("pre").text_content()
 
         switch(page, "Deutsch")
-        expect(page.get_by_text("Sie: «de» Agree → gesendet:")).to_be_visible()
+        expect(page.get_by_text(f"{german('form.you')} «de» Agree → {german('form.sent')}")).to_be_visible()
         assert page.locator("pre").text_content() == bits
         assert len(site.requests) == loaded, "no request tells the language"
         expect(page.get_by_role("button", name=german("form.send"))).to_be_enabled()
         page.get_by_role("button", name=german("form.send")).click()
         expect(page.get_by_role("heading", name=german("form.receipt"))).to_be_focused()
         switch(page, "English")
-        expect(page.get_by_role("heading", name="Thank you. The server has it.")).to_be_visible()
+        expect(title(page, "receipt")).to_be_visible()
         expect(page.get_by_text("That was a great help.")).to_be_visible()
         assert [(request.body.decode(), request.headers["accept-language"]) for request in site.requests_of()] == [
             (bits, "*")
@@ -128,8 +129,8 @@ def test_what_is_read_is_what_is_hashed_and_not_what_the_server_writes_around_it
         page = device.open(site.link(published))
         assert page.title() == "Our title"
         assert "Their" not in device.text()
-        for text in (*texts.values(), "You answer as: Our group"):
-            assert text in device.text()
+        for words in (*texts.values(), word("form.group", group="Our group")):
+            assert words in device.text()
     with visit(browser, java_script_enabled=False) as device:
         device.page.goto(site.link(published))
         assert "Their title" in device.text()
@@ -141,11 +142,11 @@ def test_the_page_that_explains_speaks_the_reader_s_language_at_the_same_address
     installation.publish(add_translations(study(), **MARKS))
     own = "Did you copy?"
     cases = [("de-CH,en;q=0.5", "de", f"«de» {own}"), ("ar", "en", f"«ع» {own}"), ("fr", "en", own), ("", "en", own)]
-    for wish, ours, text in cases:
+    for wish, ours, question in cases:
         reply = web.get("/s/exam/privacy", headers={"Accept-Language": wish})
         page = parse(reply.text)
         assert page.one("h1").text == Words(ours)("privacy.title")
-        assert page.all("h3")[0].text == text
+        assert page.all("h3")[0].text == question
         assert "Accept-Language" in reply.headers["Vary"]
     paper = web.get("/s/exam/paper", headers={"Accept-Language": "de"}).text
     assert "«de»" not in paper, "sheets are printed once, for everybody"

@@ -16,18 +16,27 @@ from tests.browser import PHONE, Site, overflows, violations, visit
 from tests.definitions import COIN, define, drawn, field, number, subset, yes_no
 from tests.form_browser import (
     MARKS,
+    NO,
+    NO_ANSWER,
+    NONE,
+    YES,
     Hand,
     all_types_survey,
+    button,
     click,
     fill,
     option,
     options,
     press,
     randomize,
+    review_line,
     send,
     shown_bytes,
+    text,
+    title,
     tokens,
 )
+from tests.words import word
 
 
 @pytest.mark.parametrize("hand", [click, press])
@@ -40,16 +49,14 @@ def test_every_type_of_question_by_mouse_and_by_keyboard(site: Site, browser: Br
         fill(page, hand)
         randomize(page, hand)
         rows = page.locator(".fields li p:has(.sent)").all_inner_texts()
-        said = [row.partition(" → sent: ")[0] for row in rows]
-        assert said == [
-            "you: Yes", f"you: {MARKS[1]}", f"you: {MARKS[2]}", f"you: {MARKS[3]} and {MARKS[5]}",
-            "you: 738,291 coins", "you: No answer",
-        ]  # fmt: skip
+        said = [YES, MARKS[1], MARKS[2], f"{MARKS[3]} and {MARKS[5]}", "738,291 coins", NO_ANSWER]
+        leads = [review_line(answer) for answer in said]
+        assert [row[: len(lead)] for row, lead in zip(rows, leads, strict=True)] == leads
         report = json.loads(shown_bytes(page))
         parts = unpack(survey, from_base64url(report["bits"]))
-        for row, part, one in zip(rows, parts, survey.fields, strict=True):
+        for row, lead, part, one in zip(rows, leads, parts, survey.fields, strict=True):
             assert part is not None
-            assert tokens(row.partition("sent: ")[2]) == tokens(description.describe(one, part))
+            assert tokens(row.removeprefix(lead), survey) == tokens(description.describe(one, part), survey)
         assert not site.stored_reports(published)
         send(page, hand)
         assert site.stored_reports(published) == [report]
@@ -61,9 +68,9 @@ def test_one_question_a_screen(site: Site, browser: Browser) -> None:
     published = site.add(all_types_survey())
     with visit(browser, **PHONE) as device:
         page = device.open(site.link(published))
-        page.get_by_role("button", name="One question at a time").click()
+        button(page, "single").click()
         asked: list[str] = []
-        for label in ("No", MARKS[2], "None of these", None, "No answer"):
+        for label in (NO, MARKS[2], NONE, None, NO_ANSWER):
             question = page.locator("fieldset:visible")
             expect(question).to_have_count(1)
             asked.append(re.sub(r"\s+", " ", question.locator("legend").inner_text()))
@@ -72,11 +79,11 @@ def test_one_question_a_screen(site: Site, browser: Browser) -> None:
                 page.keyboard.press("Enter")
             else:
                 option(page, label).locator("visible=true").check()
-                page.get_by_role("button", name=re.compile("Next|Roll the dice")).click()
+                button(page, "next").or_(button(page, "randomize")).click()
         texts = ("Did you copy?", "About fair?", "About used?", "How many?", "About help?")
-        assert asked == [f"{i} of 5 {text}" for i, text in enumerate(texts, 1)]
-        expect(page.get_by_role("heading", name="What will be sent")).to_be_focused()
-        assert "you: No answer" in page.locator(".fields li").nth(1).inner_text()
+        assert asked == [f"{word('form.progress', at=i, total=5)} {text}" for i, text in enumerate(texts, 1)]
+        expect(title(page, "review")).to_be_focused()
+        assert review_line(NO_ANSWER) in page.locator(".fields li").nth(1).inner_text()
 
 
 def test_a_branch_opens_and_closes_on_the_device(site: Site, browser: Browser) -> None:
@@ -85,18 +92,18 @@ def test_a_branch_opens_and_closes_on_the_device(site: Site, browser: Browser) -
         page = device.open(site.link(published))
         why = page.get_by_role("group", name="About why?")
         expect(why).to_be_hidden()
-        option(page, "Yes").check()
+        option(page, YES).check()
         expect(why).to_be_visible()
-        expect(page.locator("legend").first).to_contain_text("1 of 6")
+        expect(page.locator("legend").first).to_contain_text(word("form.progress", at=1, total=6))
         option(page, MARKS[0]).check()
-        option(page, "No").check()
+        option(page, NO).check()
         expect(why).to_be_hidden()
         option(page, MARKS[2]).check()
-        option(page, "None of these").check()
+        option(page, NONE).check()
         page.get_by_role("textbox").fill("5")
-        option(page, "No answer").last.check()
+        option(page, NO_ANSWER).last.check()
         randomize(page)
-        assert "you: No answer" in page.locator(".fields li").nth(1).inner_text()
+        assert review_line(NO_ANSWER) in page.locator(".fields li").nth(1).inner_text()
         assert MARKS[0] not in page.locator(".fields li").nth(1).locator("b").first.inner_text()
 
 
@@ -105,7 +112,7 @@ def test_a_hidden_question_with_an_unlucky_name(site: Site, browser: Browser) ->
     published = site.add(define([yes_no(), unlucky], [field(COIN, "cheated"), field(subset(3, 1), "constructor")]))
     with visit(browser) as device:
         page = device.open(site.link(published))
-        option(page, "No").locator("visible=true").check()
+        option(page, NO).locator("visible=true").check()
         randomize(page)
         send(page)
         assert len(site.stored_reports(published)) == 1
@@ -117,10 +124,10 @@ def test_exclusive_choices_exclude(site: Site, browser: Browser) -> None:
         page = device.open(site.link(published))
         option(page, MARKS[3]).check()
         option(page, MARKS[4]).check()
-        option(page, "None of these").check()
+        option(page, NONE).check()
         expect(option(page, MARKS[3])).not_to_be_checked()
         option(page, MARKS[5]).check()
-        expect(option(page, "None of these")).not_to_be_checked()
+        expect(option(page, NONE)).not_to_be_checked()
 
 
 NUMBERS = {
@@ -134,15 +141,15 @@ def test_numbers_go_through_decimal_text(site: Site, browser: Browser) -> None:
     published = site.add(define(asked, [field(subset(2, 1, 2**63 + 2**60), one["id"]) for one in asked], epsilon=10))
     with visit(browser) as device:
         page = device.open(site.link(published))
-        page.get_by_role("button", name="All questions on one page").click()
-        assert "A number from -10 to 60 h, in steps of 0.5." in device.text()
+        button(page, "together").click()
+        assert word("form.number", low=-10, high="60 h", step="0.5") in device.text()
         boxes = page.get_by_role("textbox").all()
         for box, text in zip(boxes, NUMBERS, strict=True):
             box.fill(text)
-        page.get_by_role("button", name="Roll the dice").click()
+        button(page, "randomize").click()
         refused = [box.get_attribute("aria-invalid") == "true" for box in boxes]
         assert refused == [meaning is None for meaning in NUMBERS.values()]
-        assert "without thousands separators" in page.locator(".error:visible").first.inner_text()
+        assert page.locator(".error:visible").first.inner_text() == word("form.bad_number")
         for box, bad in zip(boxes, refused, strict=True):
             if bad:
                 box.fill("0")
@@ -167,10 +174,10 @@ def test_a_thousand_is_never_taken_for_one(site: Site, browser: Browser, grid: t
             page = device.open(f"{site.origin}/s/exam?{urllib.parse.quote(text)}")
             box = page.get_by_role("textbox")
             box.fill(text)
-            page.get_by_role("button", name="Roll the dice").click()
+            button(page, "randomize").click()
             if meaning is None:
                 expect(box).to_have_attribute("aria-invalid", "true")
-                expect(box).to_have_accessible_description(re.compile("without thousands separators"))
+                expect(box).to_have_accessible_description(re.compile(re.escape(word("form.bad_number"))))
                 continue
             assert page.locator(".fields b:not(.sent)").inner_text() == meaning
             page.evaluate("() => localStorage.clear()")
@@ -185,7 +192,7 @@ def test_names_that_look_like_our_own(site: Site, browser: Browser) -> None:
         assert len(set(ids)) == len(ids)
         for box in page.get_by_role("textbox").all():
             expect(box).to_have_accessible_name(re.compile("How many"))
-        assert page.get_by_role("status").inner_text() == "The questions are here."
+        assert page.get_by_role("status").inner_text() == word("form.loaded")
         assert violations(page) == []
 
 
@@ -215,15 +222,15 @@ def test_errors_are_summed_up_and_lead_to_their_questions(site: Site, browser: B
     published = site.add(all_types_survey())
     with visit(browser) as device:
         page = device.open(site.link(published))
-        page.get_by_role("button", name="Roll the dice").click()
-        expect(page.get_by_role("heading", name="Please look at this again")).to_be_focused()
+        button(page, "randomize").click()
+        expect(title(page, "errors")).to_be_focused()
         lines = page.get_by_role("alert").get_by_role("listitem")
         assert lines.count() == 5  # the last one may be left blank, and is not wrong
         assert page.locator("[aria-invalid=true]").count() == 3 + 2 + 4 + 1 - 1
         assert not site.requests_of()
         lines.nth(3).get_by_role("button").press("Enter")
         expect(page.get_by_role("textbox")).to_be_focused()
-        expect(page.get_by_role("textbox")).to_have_accessible_name("4 of 5 How many?")
+        expect(page.get_by_role("textbox")).to_have_accessible_name(f"{word('form.progress', at=4, total=5)} How many?")
         page.keyboard.type("7")
         expect(page.get_by_role("textbox")).to_have_attribute("aria-invalid", "false")
         assert page.locator(".error:visible").count() == 3
@@ -236,22 +243,26 @@ def test_with_ask_the_questions_of_one_field_appear_and_the_page_says_so(site: S
     with visit(browser) as device:
         page = device.open(site.link(published))
         questions = page.locator("legend").all_inner_texts()
-        assert f"{len(questions)} of 6 questions, chosen by your device" in device.text()
+        chosen = word("form.chosen", count=len(questions), total=6)
+        expect(text(page, "chosen")).to_have_text(chosen)
         device.open(site.link(published))
         assert page.locator("legend").all_inner_texts() == questions
-        assert "not sent" not in device.text()
-        for box in page.get_by_label("No", exact=True).all():
+        assert text(page, "filter").count() == 0
+        for box in page.get_by_label(NO, exact=True).all():
             box.check()
         randomize(page)
         drawn = [place for place, part in enumerate(parts(page, published.survey)) if part is not None]
         (place,) = drawn
         wanted = [f"Question {name[1:]}?" for name in fields[place]["questions"]]
-        assert [text.split(maxsplit=3)[-1] for text in questions] == wanted
+        assert [legend.partition("Question")[1:] for legend in questions] == [
+            one.partition("Question")[1:] for one in wanted
+        ]
         assert page.locator(".fields li").count() == 1
-        assert f"{len(wanted)} of 6 questions, chosen by your device" in device.text()
+        assert len(wanted) == len(questions)
+        expect(text(page, "chosen")).to_have_text(chosen)
         told = page.locator(".fields li").inner_text()
         assert [line for line in told.splitlines() if line.startswith("Question")] == wanted
-        assert told.count("you: No → sent: ") == len(wanted)
+        assert told.count(review_line(NO)) == len(wanted)
         send(page)
         assert len(site.stored_reports(published)) == 1
 
@@ -284,25 +295,26 @@ def test_a_filter_is_asked_and_marked_and_not_sent(site: Site, browser: Browser)
     with visit(browser, **PHONE) as device:
         page = device.open(site.link(published))
         expect(page.locator("legend:visible")).to_have_text("What did you use?")  # it is not one of those counted
-        assert "1 of 3 questions, chosen by your device" in device.text()
+        expect(text(page, "chosen")).to_have_text(word("form.chosen", count=1, total=3))
         first = page.get_by_role("group", name="What did you use?")
-        expect(first).to_have_accessible_description(re.compile("Asked only to know what comes next; not sent."))
-        assert first.get_by_text("How this answer is protected").count() == 0
-        page.get_by_role("button", name="Roll the dice").click()  # a filter needs an answer like any question
+        expect(first).to_have_accessible_description(re.compile(re.escape(word("form.filter"))))
+        assert text(first, "protection").count() == 0
+        button(page, "randomize").click()  # a filter needs an answer like any question
         assert page.get_by_role("alert").get_by_role("listitem").count() == 1
         option(page, "phone").check()
         option(page, "after").check()
-        assert page.get_by_text("not sent").locator("visible=true").count() == 2
-        last = page.get_by_role("group", name="1 of 1 How often?")
-        last.get_by_text("How this answer is protected").click()
-        assert "together ε" not in last.inner_text()  # what it depends on is not sent
+        assert text(page, "filter").locator("visible=true").count() == 2
+        last = page.get_by_role("group", name=f"{word('form.progress', at=1, total=1)} How often?")
+        text(last, "protection").click()
+        expect(text(last, "costs")).to_be_visible()
+        assert text(last, "depends").count() == 0  # what it depends on is not sent
         page.get_by_role("textbox").fill("5")
         assert violations(page) == []
         randomize(page)
         assert page.locator(".fields li").count() == 1
         told = page.locator(".fields").inner_text()
         assert "How often?" in told
-        assert "you: 5 →" in told
+        assert review_line("5") in told
         assert "What did you use?" not in device.text()
         assert [part is None for part in parts(page, published.survey)] == [True, True, False]
         send(page)
@@ -316,6 +328,6 @@ def test_an_asked_question_that_a_filter_hides_is_sent_as_no_answer(site: Site, 
         page = device.open(site.link(published))
         option(page, "notes").check()
         randomize(page)
-        assert "you: No answer →" in page.locator(".fields").inner_text()
+        assert review_line(NO_ANSWER) in page.locator(".fields").inner_text()
         send(page)
         assert len(site.stored_reports(published)) == 1

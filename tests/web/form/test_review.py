@@ -11,9 +11,22 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser import Site, Visit, visit
-from tests.form_browser import MARKS, NUMBER, all_types_survey, fill, randomize, send, shown_bytes
+from tests.form_browser import (
+    MARKS,
+    NUMBER,
+    all_types_survey,
+    button,
+    fill,
+    randomize,
+    send,
+    shown_bytes,
+    text,
+    title,
+)
 from tests.javascript import QUIET_CHROMIUM, find_chromium
+from tests.words import word
 
+ANSWERS = ".fields b:not(.sent)"  # what the respondent said, beside what is sent
 SENT = re.compile(r"/(s/[\w-]+|static/style\.css|static/form/form\.js|api/surveys/[\w-]+)")
 
 
@@ -82,26 +95,26 @@ def test_reload_back_and_double_click_send_the_same_bytes_once(site: Site, brows
     with visit(browser) as device:
         page = device.open(site.link(published))
         fill(page)
-        page.get_by_role("button", name="Roll the dice").dblclick()
-        expect(page.get_by_role("button", name="Send this")).to_be_enabled()
+        button(page, "randomize").dblclick()
+        expect(button(page, "send")).to_be_enabled()
         assert not site.requests_of()
         shown = shown_bytes(page)
         page.reload()
         expect(page.get_by_text("It does not show your answers a second time.")).to_be_visible()
-        assert page.get_by_text("you:").count() == 0
+        assert page.locator(ANSWERS).count() == 0
         page.goto(f"{site.link(published)}/privacy")
         page.go_back()
         device.settle()
         assert shown_bytes(page) == shown
-        button = page.get_by_role("button", name="Send this")
-        expect(button).to_be_enabled()
-        button.dblclick()
-        expect(page.get_by_role("link", name="Save the receipt")).to_be_visible()
+        sending = button(page, "send")
+        expect(sending).to_be_enabled()
+        sending.dblclick()
+        expect(page.get_by_role("link", name=word("form.save"))).to_be_visible()
         page.goto("about:blank")
         page.go_back()
-        expect(page.get_by_role("heading", name="You answered this survey on")).to_be_visible()
+        expect(title(page, "answered")).to_be_visible()
         page.reload()
-        expect(page.get_by_role("heading", name="You answered this survey on")).to_be_visible()
+        expect(title(page, "answered")).to_be_visible()
         assert page.locator("form").count() == 0
         assert [request.body.decode() for request in site.requests_of()] == [shown]
         assert site.stored_reports(published) == [json.loads(shown)]
@@ -118,18 +131,18 @@ def test_a_second_tab_cannot_draw_again(site: Site, browser: Browser) -> None:
             fill(page)
         randomize(first)
         second.bring_to_front()
-        expect(second.get_by_role("heading", name="What will be sent")).to_be_visible()  # by itself
+        expect(title(second, "review")).to_be_visible()  # by itself
         assert shown_bytes(second) == shown_bytes(first)
-        assert second.get_by_text("you:").count() == 0  # those answers were not used
+        assert second.locator(ANSWERS).count() == 0  # those answers were not used
         first.bring_to_front()
-        assert first.get_by_text("you:").count() == 6
+        assert first.locator(ANSWERS).count() == 6
         send(first)
-        expect(second.get_by_role("heading", name="You answered this survey on")).to_be_visible()
+        expect(title(second, "answered")).to_be_visible()
         second.bring_to_front()
-        second.get_by_text("Forget all this").click()
-        second.get_by_role("button", name="Yes, forget").click()
+        text(second, "forget").click()
+        button(second, "forget_yes").click()
         for page in (first, second):
-            expect(page.get_by_role("heading", name="Forgotten")).to_be_visible()
+            expect(title(page, "forgotten")).to_be_visible()
 
 
 @pytest.fixture
@@ -154,21 +167,21 @@ def test_the_back_button_shows_nobody_what_was_answered(site: Site, remembering:
         fill(page)
         if left_at == "review":
             randomize(page)
-        page.get_by_role("link", name="This survey mixes chance into your answers").click()
-        page.get_by_role("link", name="To the survey").last.click()
+        page.get_by_role("link", name=word("form.mixed")).click()
+        page.get_by_role("link", name=word("privacy.back")).last.click()
         device.settle()
         if left_at == "questions":
             fill(page)
             randomize(page)
-        expect(page.get_by_role("button", name="Send this")).to_be_enabled()
+        expect(button(page, "send")).to_be_enabled()
         send(page)
         page.go_back(wait_until="commit")
         page.go_back(wait_until="commit")
         if left_at == "questions":  # a page that has just written something is not kept
             page.wait_for_function("() => window.persisted")
-        expect(page.get_by_role("heading", name="You answered this survey on")).to_be_visible()
+        expect(title(page, "answered")).to_be_visible()
         assert page.locator("form, input:checked").count() == 0
-        assert page.get_by_text("you:").count() == 0
+        assert page.locator(ANSWERS).count() == 0
 
 
 def test_a_page_that_was_left_half_filled_in_comes_back_empty(site: Site, remembering: Browser) -> None:
@@ -177,7 +190,7 @@ def test_a_page_that_was_left_half_filled_in_comes_back_empty(site: Site, rememb
         page = device.open(site.link(published))
         page.evaluate("() => addEventListener('pageshow', ({ persisted }) => (window.persisted = persisted))")
         fill(page)
-        page.get_by_role("link", name="This survey mixes chance into your answers").click()
+        page.get_by_role("link", name=word("form.mixed")).click()
         page.wait_for_url("**/privacy")
         page.go_back(wait_until="commit")
         page.wait_for_function("() => window.persisted")
@@ -193,13 +206,12 @@ def test_failure_keeps_the_report_also_over_a_reload(site: Site, browser: Browse
         randomize(page)
         down = (503, "application/problem+json", b'{"code":"unavailable"}')
         site.intercept = lambda request: down if request.method == "POST" else None
-        page.get_by_role("button", name="Send this").click()
-        expect(page.get_by_role("heading", name="The server has not confirmed it")).to_be_focused()
-        page.get_by_role("button", name="Try again").click()
-        expect(page.get_by_role("heading", name="The server has not confirmed it")).to_be_focused()
+        button(page, "send").click()
+        expect(title(page, "unreachable")).to_be_focused()
+        button(page, "retry").click()
+        expect(title(page, "unreachable")).to_be_focused()
         page.reload()
-        button = page.get_by_role("button", name="Send this")
-        expect(button).to_be_enabled()
+        expect(button(page, "send")).to_be_enabled()
         site.intercept = lambda request: None
         send(page)
         bodies = [request.body for request in site.requests_of()]
@@ -216,7 +228,7 @@ def test_the_receipt_is_a_file(site: Site, browser: Browser, tmp_path: Path) -> 
         randomize(page)
         send(page)
         with page.expect_download() as saving:
-            page.get_by_role("link", name="Save the receipt").click()
+            page.get_by_role("link", name=word("form.save")).click()
         assert saving.value.suggested_filename == "receipt-exam.json"
         saving.value.save_as(tmp_path / "receipt.json")
         receipt = json.loads((tmp_path / "receipt.json").read_text())

@@ -9,6 +9,7 @@ from survey_app.languages import LANGUAGES, Words
 from survey_app.web.form.form_page import build_file
 from tests.browser import PHONE, Site, overflows, violations, visit
 from tests.definitions import COIN, define, field, simple, yes_no
+from tests.form_browser import title
 
 FAR = "survey.example"  # resolved to this machine by the browser, which does not count it as local
 CODE = "a-code-of-22-characters"
@@ -23,7 +24,7 @@ def test_the_form_over_plain_http_from_another_host_sends_nothing(site: Site, br
     with visit(browser, **PHONE) as device:
         page = device.open(f"{far(site)}/s/exam#sha256={published.survey.digest}")
         assert page.evaluate("isSecureContext") is False
-        expect(page.get_by_role("heading", name="This page is not encrypted")).to_be_visible()
+        expect(title(page, "not_encrypted")).to_be_visible()
         assert page.locator("form, fieldset, input").count() == 0
         way = page.locator("#form a").get_attribute("href")
         assert way == f"https://{FAR}/s/exam#sha256={published.survey.digest}"
@@ -47,8 +48,8 @@ def test_it_says_so_in_every_language(site: Site, browser: Browser, language: st
     site.add(simple() | ({} if language == "en" else {"language": language}))
     with visit(browser) as device:
         page = device.open(f"{far(site)}/s/exam")
-        title, advice = Words(language)("trouble.not_encrypted").split("\n")
-        expect(page.get_by_role("heading", name=title)).to_be_visible()
+        name, advice = Words(language)("trouble.not_encrypted").split("\n")
+        expect(page.get_by_role("heading", name=name)).to_be_visible()
         assert advice in device.text()
 
 
@@ -59,7 +60,7 @@ def test_a_file_that_sends_by_plain_http_asks_nothing(site: Site, browser: Brows
     file.write_bytes(build_file(published.survey.source, far(site)))
     with visit(browser) as device:
         device.page.goto(file.as_uri())
-        expect(device.page.get_by_role("heading", name="This page is not encrypted")).to_be_visible()
+        expect(title(device.page, "not_encrypted")).to_be_visible()
         expect(device.page.locator("#form a")).to_have_attribute("href", f"https://{FAR}/s/exam")
         assert device.page.locator("form").count() == 0
         assert not site.requests
