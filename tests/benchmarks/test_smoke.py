@@ -7,6 +7,7 @@ it: a table then stands without them and names them, but what is ours has to run
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -37,12 +38,12 @@ def environment(tmp_path: Path) -> Path:
     return tmp_path / "venv"
 
 
-def run(*command: str | Path, **more: str) -> str:
+def run(*command: str | Path, cwd: Path = ROOT, **more: str) -> str:
     """What a command prints; it has to end well."""
     outer = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER")
     kept = {key: value for key, value in os.environ.items() if key not in outer}
     done = subprocess.run(
-        command, cwd=ROOT, env={**kept, "PYTHONPATH": str(ROOT), **more},
+        command, cwd=cwd, env={**kept, "PYTHONPATH": str(ROOT)} | more,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
@@ -154,6 +155,19 @@ def test_make_soak_kills_the_server(environment: Path) -> None:
     """Once instead of a hundred times, on both stores; the other soaks are the tests beside them, only longer."""
     said = run("make", "soak", f"VENV={environment}", "SOAK=0.01", PYTEST_ADDOPTS="-k killed -p no:cacheprovider")
     assert re.search(r"^3 passed, \d+ deselected", said, re.MULTILINE)
+
+
+def test_make_golden_writes_the_words_that_tests_get(environment: Path, tmp_path: Path) -> None:
+    """In a copy of the tree with a damaged golden file and a damaged page of commands."""
+    tree = tmp_path / "tree"
+    shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".*", "node_modules", "dist", "__pycache__"))
+    damaged = (tree / "tests" / "golden" / "cli" / "plan.txt", tree / "docs" / "commands.md")
+    before = [file.read_text() for file in damaged]
+    for file in damaged:
+        file.write_text("=== test_that_is_gone\nNothing.\n")
+    target = ("make", "golden", f"VENV={environment}", "GOLDEN=tests/cli/test_plan.py")
+    run(*target, cwd=tree, CI="", PYTHONPATH=f"{tree}:{tree / 'client'}")
+    assert [file.read_text() for file in damaged] == before
 
 
 def test_the_results_page_is_opened_at_two_sizes() -> None:
