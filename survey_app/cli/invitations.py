@@ -11,7 +11,7 @@ from candor_client.definition import Survey
 from survey_app.cli.common import FILE, SLUG, find_study, find_survey, open_db, open_tickets, read_text, server_option
 from survey_app.cli.terminal import format_examples, show_status
 from survey_app.invitations.codes import format_csv, format_link, invitation_status, invite, names_without_ticket
-from survey_app.store import PublishedSurvey, State, StoreError, TicketFile, now, ticket_refusal
+from survey_app.store import EventCode, EventData, PublishedSurvey, State, StoreError, TicketFile, now, ticket_refusal
 
 MOST_INVITATIONS = 1_000_000
 COUNT_OPTION: Callable[[Any], Any] = click.option("--count", type=click.IntRange(1, MOST_INVITATIONS), help="How many.")
@@ -37,8 +37,8 @@ def check_count(count: int | None, names: Path | None) -> None:
 
 def print_invitations(
     file: TicketFile, slug: str, address: str, digest: str, count: int | None, names: Path | None
-) -> None:
-    """Create invitations, and print one link a line, or a CSV of names and links.
+) -> int:
+    """Create invitations, and print one link a line, or a CSV of names and links. Return the number of invitations.
 
     Raise ClickException if the list is empty or does not match `count`.
     """
@@ -51,6 +51,7 @@ def print_invitations(
         codes = invite(file, slug, count or len(people))
     links = [format_link(address, code, digest) for code in codes]
     click.echo(format_csv(people, links) if names else "".join(f"{url}\n" for url in links), nl=False)
+    return len(codes)
 
 
 def print_status(file: TicketFile, digest: str, as_json: bool, names: Path | None) -> None:
@@ -106,8 +107,8 @@ def invite_command(ctx: click.Context, slug: str, count: int | None, names: Path
     if not server:
         click.echo("the links lack the host: --server https://example.org makes them whole", err=True)
     file = open_tickets(ctx, store)
-    print_invitations(file, slug, f"{server}/s/{slug}", published.survey.digest, count, names)
-    store.record(published.owner, slug, "made invitations")
+    made = print_invitations(file, slug, f"{server}/s/{slug}", published.survey.digest, count, names)
+    store.record(published.owner, slug, EventCode.INVITATIONS_MADE, EventData(count=made))
 
 
 @click.command(

@@ -8,10 +8,10 @@ see the bits of any respondent, or the moment at which they came. A second imple
 
 from pathlib import Path
 
+from survey_app.store.audit_events import Event, EventCode, EventData
 from survey_app.store.protocol import Store
 from survey_app.store.records import (
     Draft,
-    Event,
     Key,
     Link,
     Member,
@@ -41,6 +41,8 @@ __all__ = [
     "STEP",
     "Draft",
     "Event",
+    "EventCode",
+    "EventData",
     "Key",
     "KeyRecord",
     "Link",

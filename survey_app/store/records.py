@@ -246,18 +246,6 @@ class Draft(NamedTuple):
     source: bytes
 
 
-class Event(NamedTuple):
-    """An action of a researcher, with `by` if the researcher is not the owner.
-
-    Events contain nothing about respondents.
-    """
-
-    slug: str
-    moment: datetime
-    what: str
-    by: str = ""
-
-
 def token_id(token_hash: bytes) -> str:
     """Return the id that identifies a token in lists.
 

@@ -1,22 +1,17 @@
-"""The terms that a survey may have, the changes it accepts, and their description in the log."""
+"""The terms that a survey may have, and the changes that it accepts."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from candor_client.definition import Survey
 from survey_app.authoring.terms import Terms
-from survey_app.authoring.timestamps import format_timestamp
+from survey_app.store.audit_events import TERM_NAMES
 from survey_app.store.records import PublishedSurvey, State, StoreError
 
-DEFAULT_DURATION = timedelta(
-    days=28
-)  # from opening to `closes` for a survey by invitation, unless its author wrote a date
+# from opening to `closes` for a survey by invitation, unless its author wrote a date
+DEFAULT_DURATION = timedelta(days=28)
 SHORTEST_DURATION = timedelta(days=1)
-MUTABLE_AFTER_CLOSING = {
-    "public": "results",
-    "deletes": "deletes",
-    "size": "size",
-}  # the mutable terms of a closed survey
+MUTABLE_AFTER_CLOSING = ("public", "deletes", "size")  # the mutable terms of a closed survey
 
 
 def check_terms(survey: Survey, terms: Terms, moment: datetime) -> None:
@@ -65,7 +60,8 @@ def check_change(before: PublishedSurvey, terms: Terms, moment: datetime, *, fin
         if undated:
             allowed = replace(allowed, closes=terms.closes)
         if terms != allowed:
-            raise StoreError(f"{slug} is closed: only {', '.join(MUTABLE_AFTER_CLOSING.values())} can be changed")
+            names = ", ".join(TERM_NAMES[name] for name in MUTABLE_AFTER_CLOSING)
+            raise StoreError(f"{slug} is closed: only {names} can be changed")
     if not waits or before.state is State.READY or (terms.opens, terms.closes) == (old.opens, old.closes):
         return
     if old.closes and (terms.closes is None or terms.closes < old.closes):
@@ -76,16 +72,3 @@ def check_change(before: PublishedSurvey, terms: Terms, moment: datetime, *, fin
             f"{slug} is by invitation: its results are shown at closes, at least a day after "
             f"{'now' if old.closes is None else 'it opens'}"
         )
-
-
-def describe_changes(old: Terms, new: Terms) -> list[str]:
-    """Describe the changes of terms, one text each, for the log."""
-    changes = []
-    if old.public != new.public:
-        changes.append(f"results {'public' if new.public else 'private'}")
-    for name in ("opens", "closes", "max_reports", "deletes", "size"):
-        value = getattr(new, name)
-        if value != getattr(old, name):
-            text = format_timestamp(value) if isinstance(value, datetime) else value
-            changes.append(f"{name} {'none' if text is None else text}")
-    return changes

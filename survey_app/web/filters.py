@@ -16,6 +16,7 @@ from candor_client.question import Question
 from survey_app.channels import posterior
 from survey_app.languages import numbers
 from survey_app.results import report_counts
+from survey_app.web.console.event_text import describe_event
 
 
 def format_epsilon(value: Decimal) -> str:
@@ -78,6 +79,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "count": numbers.format_count,
     "deniable": posterior.is_deniable,
     "epsilon": format_epsilon,
+    "event": describe_event,
     "epsilon_in_column": format_epsilon_column,
     "in_steps": report_counts.format_rounded_count,
     "margin": numbers.format_margin,

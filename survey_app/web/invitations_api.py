@@ -8,9 +8,8 @@ import msgspec
 from flask import Blueprint, Response, jsonify, request
 
 from survey_app.invitations import codes as inviting
-from survey_app.languages import numbers
 from survey_app.problems import Problem
-from survey_app.store import PublishedSurvey, Role, State, User, now, ticket_refusal
+from survey_app.store import EventCode, EventData, PublishedSurvey, Role, State, User, now, ticket_refusal
 from survey_app.web.access import find_visible, require, require_token_account, store, tickets
 
 blueprint = Blueprint("inviting", __name__)
@@ -55,7 +54,7 @@ def invite(slug: str) -> Response:
     if why := ticket_refusal(published.survey, now()):
         raise Problem("too_late", f"{why}.")
     codes = inviting.invite(tickets(), slug, count)
-    store().record(published.owner, slug, f"made {numbers.format_count(count)} invitations", user.key)
+    store().record(published.owner, slug, EventCode.INVITATIONS_MADE, EventData(count=count), by=user.key)
     return _private({"survey": published.survey.digest, "codes": codes}, 201)
 
 

@@ -62,9 +62,13 @@ def test_terms_are_set_while_it_runs_and_unset_again(run: Any, store: SqliteStor
     assert told.output.splitlines()[-5:] == [
         "results  private", "opens    when it is opened", "closes   never", "reports  no limit", "deletes  never",
     ]  # fmt: skip
-    events = [event.what for event in store.events(store.users()[0].key, "exam")]
-    assert events[0] == "terms: closes none, max_reports none, deletes none"
-    assert events[1].startswith("terms: results private, closes 2099-12-01T00:00Z, max_reports 500, deletes")
+    unset, changed = (event.data.terms for event in store.events(store.users()[0].key, "exam")[:2])
+    assert {name: change.new for name, change in unset.items()} == {
+        "closes": None, "max_reports": None, "deletes": None,
+    }  # fmt: skip
+    assert {name: change.new for name, change in changed.items()} == {
+        "results": "private", "closes": "2099-12-01T00:00Z", "max_reports": 500, "deletes": "2100-01-01T00:00Z",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 
 from candor_client import Report, randomize
-from survey_app.collect.intake import Intake, make_reply
+from survey_app.collect.intake import Intake, report_endpoint
+from survey_app.collect.rate_limit import Limiter
 from survey_app.store import Outcome, PublishedSurvey, State, StoreError, Submission, Unavailable
 from survey_app.store.sqlite import SqliteStore
 from tests.disk import Disk, small_disk
@@ -120,14 +121,14 @@ def test_a_worker_that_dies_leaves_no_server_that_is_silent(tmp_path: Path) -> N
 
 
 def receive(store: SqliteStore, report: Report) -> Outcome:
-    with contextlib.closing(Intake(store, "off")) as intake:
+    with contextlib.closing(Intake(store)) as intake:
         return intake.accept("exam", report.to_json()).result(timeout=PATIENCE)
 
 
 def refused(store: SqliteStore, report: Report) -> str:
     with pytest.raises(Unavailable) as error:
         receive(store, report)
-    return str(json.loads(make_reply(error.value).body)["code"])
+    return str(json.loads(report_endpoint(Intake(store), Limiter("off")).refuse(error.value).body)["code"])
 
 
 @pytest.fixture

@@ -1,23 +1,32 @@
 """A file of the version before is brought up to date; any other is refused, and left as it is."""
 
-import re
+import signal
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+import psycopg
 import pytest
+import sqlite_utils
 
 from survey_app.accounts import hash_secret
-from survey_app.store import Role, State, StoreError, Submission, now
+from survey_app.store import EventCode, EventData, Role, State, StoreError, Submission, now
+from survey_app.store.postgres import schema as postgres_schema
 from survey_app.store.records import Hold
+from survey_app.store.sql.dialect import Connection
 from survey_app.store.sqlite import SqliteStore
-from survey_app.store.sqlite.schema import MIGRATIONS
+from survey_app.store.sqlite.schema import MIGRATIONS, VERSION
+from survey_app.store.sqlite.tickets import TicketFile
 from tests.definitions import simple, survey
 from tests.fixtures import TOKEN, add, add_worked_example, check_store, make, submission
+from tests.module_graph import ROOT
 from tests.postgres import Postgres
 from tests.store.conftest import PostgresPlace
+from tests.store.earlier_files import SCHEMAS, SENTENCES, WITHOUT_ROWID, write_earlier_file
 from tests.store.test_connections import schema
 from tests.ticket_surveys import invitation_survey
 
@@ -72,98 +81,142 @@ def test_a_file_of_a_later_version_is_refused_with_a_sentence(tmp_path: Path) ->
         aged(path, 99).migrate()
 
 
-BEFORE = """
-create table settings (name text primary key, value blob not null) without rowid;
-create table users (
-    key integer primary key, name text not null unique, password text not null,
-    admin integer not null, disabled integer not null, stamp text not null);
-create table tokens (hash blob primary key, user integer not null references users, made text not null) without rowid;
-create table surveys (
-    key integer primary key autoincrement, slug text not null, study text not null, version integer not null,
-    digest text not null, state text not null, public integer not null, opens text, closes text, max_reports integer,
-    deletes text, size integer, owner integer not null references users, definition blob not null, source blob,
-    unique (slug, version), unique (slug, digest));
-create index studies on surveys (study);
-create table reports (survey integer not null, id blob not null, bits blob not null,
-    primary key (survey, id)) without rowid;
-create table tallies (survey integer primary key, total integer not null, counts blob not null,
-    shown integer not null, shown_counts blob not null, pending blob not null, final integer not null);
-create table drafts (key integer primary key autoincrement, owner integer not null references users,
-    source blob not null);
-create table audit (key integer primary key, owner integer not null references users, slug text not null,
-    moment text not null, what text not null);
-"""  # as version 4 made it
+EARLIER = sorted(SCHEMAS)
 
 
-def version_4(path: Path, now: Path) -> None:
-    """A file of version 4 with what a server of that time had put into it: accounts, a survey, reports, a draft, a log."""
-    store, published = make(now)
+def earlier_file(path: Path, version: int) -> list[str]:
+    """Write a file with what a server of that version had put into it: accounts, a survey, reports, a draft, a log.
+
+    Return the schema of a new file.
+    """
+    store, published = make(path.with_name("now.db"))
     store.write(lambda: [submission(published) for _ in range(50)])
     store.save_draft(published.owner, b"slug: later\n")
     store.add_token(store.users()[0], hash_secret(TOKEN))
     store.tidy(now=True)
+    tables = schema(store.path)
     store.close()
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(f"pragma journal_mode=wal; begin; {BEFORE} pragma user_version=4; commit;")
-        connection.execute("attach ? as now", (str(now),))
-        for table in re.findall(r"create table (\w+)", BEFORE):
-            names = ", ".join(row[1] for row in connection.execute(f"pragma main.table_info({table})"))
-            connection.execute(f"insert into main.{table} select {names} from now.{table}")  # noqa: S608 — from above
-        connection.commit()
+    write_earlier_file(path, version, store.path)
+    return tables
 
 
-def content(path: Path) -> dict[str, list[tuple[object, ...]]]:
-    """Every row of the tables and columns that version 4 had."""
+def content(path: Path, version: int) -> dict[str, list[tuple[object, ...]]]:
+    """Return every row of the tables and columns that a version had, but the sentences of the log."""
     with closing(sqlite3.connect(path)) as connection, closing(sqlite3.connect(":memory:")) as old:
-        old.executescript(BEFORE)
+        old.executescript(SCHEMAS[version])
         names = {
-            table: ", ".join(row[1] for row in old.execute(f"pragma table_info({table})"))
-            for table in re.findall(r"create table (\w+)", BEFORE)
+            table: ", ".join(row[1] for row in old.execute(f"pragma table_info({table})") if row[1] != "what")
+            for (table,) in old.execute("select name from sqlite_schema where type = 'table'").fetchall()
         }
         return {
-            table: connection.execute(f"select {columns} from {table}").fetchall()  # noqa: S608 — the same
+            table: connection.execute(f"select {columns} from {table}").fetchall()  # noqa: S608 - names of ours
             for table, columns in names.items()
         }
 
 
-def test_a_file_of_version_4_with_reports_is_brought_up_to_date_and_stays_whole(tmp_path: Path) -> None:
-    path, now = tmp_path / "old.db", tmp_path / "now.db"
-    version_4(path, now)
-    before = content(path)
+def tables_without_rowid(path: Path) -> set[str]:
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute("select name, wr from pragma_table_list where schema = 'main' and type = 'table'")
+        return {name for name, without_rowid in rows if without_rowid}
+
+
+@pytest.mark.parametrize("version", EARLIER)
+def test_a_file_of_an_earlier_version_is_brought_up_to_date_and_stays_whole(tmp_path: Path, version: int) -> None:
+    path = tmp_path / "old.db"
+    tables = earlier_file(path, version)
+    before = content(path, version)
     assert len(before["reports"]) == 50 and before["audit"] and before["drafts"]
 
     store = SqliteStore(path)
     store.migrate()
-    assert content(path) == before
-    assert schema(path) == schema(now)
+    assert content(path, version) == before
+    assert schema(path) == tables
+    assert tables_without_rowid(path) == WITHOUT_ROWID
     published = store.newest_version("exam")
     assert published is not None
     assert check_store(store, published) == 50
     assert store.user_of_token(hash_secret(TOKEN)) == store.users()[0]
+    events = store.events(published.owner)
+    assert [(event.code, event.data) for event in reversed(events)] == [(code, data) for _, code, data in SENTENCES]
+    assert events[0].by == ("ada" if version > 4 else "")
     friend = store.add_user("eve", "x")
     store.share(published, friend, Role.EDITOR)
     store.set_state(published, State.PAUSED, by=friend.key)
-    assert [(event.what, event.by) for event in store.events(published.owner)[:2]] == [
-        ("paused", "eve"),
-        ("shared with eve as editor", ""),
+    assert [(event.code, event.data, event.by) for event in store.events(published.owner)[:2]] == [
+        (EventCode.PAUSED, EventData(), "eve"),
+        (EventCode.SHARED, EventData(account="eve", role="editor"), ""),
     ]
     store.migrate()  # once more, as every start does
-    assert [one.name for one in store.shares("exam")] == ["eve"]
+    assert [share.name for share in store.shares("exam")] == ["eve"]
     store.close()
 
 
-def test_an_update_that_fails_halfway_leaves_version_4(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_with_data_of_respondents_have_no_row_numbers_in_a_new_file(tmp_path: Path) -> None:
+    store, _ = make(tmp_path / "new.db")
+    store.close()
+    assert tables_without_rowid(store.path) == WITHOUT_ROWID
+    file = TicketFile(tmp_path / "new.db-tickets")
+    file.migrate()
+    assert tables_without_rowid(file.path) == {"codes", "taken"}
+
+
+@pytest.mark.parametrize("filled", [True, False])
+def test_transform_of_such_a_table_would_be_noticed(tmp_path: Path, filled: bool) -> None:
+    """It fails on a filled table; on an empty one it makes a table that keeps the order of arrival."""
+    path = tmp_path / "new.db"
+    store, published = make(path)
+    if filled:
+        store.write(lambda: [submission(published)])
+    store.close()
+    with closing(sqlite_utils.Database(str(path))) as database:
+        if filled:
+            with pytest.raises(sqlite3.IntegrityError):
+                database.table("reports").transform(rename={"bits": "noise"})
+        else:
+            database.table("reports").transform(rename={"bits": "noise"})
+    assert tables_without_rowid(path) == WITHOUT_ROWID - (set() if filled else {"reports"})
+
+
+@pytest.mark.parametrize("version", EARLIER)
+def test_a_migration_that_fails_halfway_leaves_the_file_as_it_was(
+    tmp_path: Path, version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "old.db"
-    version_4(path, tmp_path / "now.db")
-    before, tables = content(path), schema(path)
-    broken = {**MIGRATIONS, 6: f"{MIGRATIONS[6]} create table shares (again text);"}
-    monkeypatch.setattr("survey_app.store.sqlite.schema.MIGRATIONS", broken)
-    with pytest.raises(StoreError, match="cannot open the database"):
+    tables = earlier_file(path, version)
+    before, old_tables = content(path, version), schema(path)
+
+    def fail(database: sqlite_utils.Database) -> None:
+        MIGRATIONS[VERSION](database)
+        database.execute("create table users (again text)")
+
+    monkeypatch.setattr("survey_app.store.sqlite.schema.MIGRATIONS", {**MIGRATIONS, VERSION: fail})
+    with pytest.raises(StoreError):
         SqliteStore(path).migrate()
-    assert (content(path), schema(path)) == (before, tables)
+    assert (content(path, version), schema(path)) == (before, old_tables)
     monkeypatch.undo()
     SqliteStore(path).migrate()
-    assert "shares" in schema(path)
+    assert schema(path) == tables
+
+
+def test_a_server_that_is_killed_during_a_migration_loses_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    tables = earlier_file(path, 6)
+    before, old_tables = content(path, 6), schema(path)
+    code = f"""
+import os, signal
+from pathlib import Path
+from survey_app.store.sqlite import SqliteStore, schema
+def die(database):
+    last(database)
+    os.kill(os.getpid(), signal.SIGKILL)
+last = schema.MIGRATIONS[schema.VERSION]
+schema.MIGRATIONS[schema.VERSION] = die
+SqliteStore(Path({str(path)!r})).migrate()
+"""
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == -signal.SIGKILL
+    assert (content(path, 6), schema(path)) == (before, old_tables)
+    SqliteStore(path).migrate()
+    assert schema(path) == tables
 
 
 @pytest.mark.parametrize("arrived", [0, 30, 50])
@@ -188,6 +241,7 @@ def test_an_open_survey_by_invitation_of_before_keeps_what_it_shows_and_waits_fo
         old.execute("insert into reports select ?, id, bits from reports where survey = ?", (invited.key, asked.key))
         old.execute("update surveys set closes = null")
         dropped = ["alter table surveys drop column hold", "alter table tallies drop column batched"]
+        dropped += ["alter table audit drop column code", "alter table audit rename column data to what"]
         dropped += [f"drop table {name}" for name in ("actors", "shares", "links") if version == 4]
         for change in dropped:
             old.execute(change)
@@ -224,6 +278,56 @@ def test_an_open_survey_by_invitation_of_before_keeps_what_it_shows_and_waits_fo
     store.close()
 
 
+def age_postgres_log(connection: "psycopg.Connection[tuple[object, ...]]") -> None:
+    """Give the log its earlier form, with every sentence."""
+    connection.execute("alter table audit drop column code, drop column data, add column what text")
+    connection.execute("delete from audit")
+    rows = [(sentence,) for sentence, _, _ in SENTENCES]
+    query = "insert into audit (owner, slug, moment, what) values (1, 'exam', '2026-01-01T00:00:00+00:00', %s)"
+    connection.cursor().executemany(query, rows)
+    connection.execute("alter table audit alter column what set not null")
+
+
+def postgres_columns(place: PostgresPlace) -> list[tuple[object, ...]]:
+    """Return all columns of all tables, except their order."""
+    query = (
+        "select table_name, column_name, data_type, is_nullable, column_default from information_schema.columns"
+        " where table_schema = current_schema() order by table_name, column_name"
+    )
+    with place.server.connect(place.url) as connection:
+        return connection.execute(query).fetchall()
+
+
+def test_the_log_of_an_earlier_postgresql_database_gets_codes(
+    postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = PostgresPlace(postgres)
+    store = place.open()
+    add_worked_example(store)
+    store.close()
+    columns = postgres_columns(place)
+    with place.server.connect(place.url) as old:
+        age_postgres_log(old)
+        old.execute("update settings set value = '2' where name = 'version'")
+    earlier = postgres_columns(place)
+
+    def fail(connection: Connection) -> None:
+        postgres_schema.MIGRATIONS[3](connection)
+        connection.execute("create table users (again text)")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("survey_app.store.postgres.database.MIGRATIONS", {**postgres_schema.MIGRATIONS, 3: fail})
+        with pytest.raises(StoreError):
+            place.open().migrate()
+    assert postgres_columns(place) == earlier
+    store = place.open()
+    store.migrate()
+    assert postgres_columns(place) == columns
+    found = [(event.code, event.data) for event in reversed(store.events(1))]
+    assert found == [(code, data) for _, code, data in SENTENCES]
+    store.close()
+
+
 @pytest.mark.parametrize("arrived", [30, 50])
 def test_an_open_survey_by_invitation_in_postgresql_waits_for_a_date_too(postgres: Postgres, arrived: int) -> None:
     place = PostgresPlace(postgres)
@@ -245,6 +349,7 @@ def test_an_open_survey_by_invitation_in_postgresql_waits_for_a_date_too(postgre
         old.execute("update surveys set closes = null")
         old.execute("alter table surveys drop column hold")
         old.execute("alter table tallies drop column batched")
+        age_postgres_log(old)
         old.execute("update settings set value = '1' where name = 'version'")
     store = place.open()
     store.migrate()

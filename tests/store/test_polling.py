@@ -45,6 +45,7 @@ def pass_over(store: AnyStore, histories: int) -> Watch:
     return watch
 
 
+@pytest.mark.slow
 def test_whatever_happens_two_states_differ_by_a_step_or_not_at_all(place: Place) -> None:
     store = place.open()
     add_worked_example(store)

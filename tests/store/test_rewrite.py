@@ -122,6 +122,7 @@ def test_health_and_check_say_since_when_and_nothing_more_precise(installation: 
     assert installation.client.get("/healthz").json == {"status": "ok"}
 
 
+@pytest.mark.slow
 def test_readers_are_a_failure_only_when_they_keep_us_from_it_for_long(tmp_path: Path) -> None:
     store, published = make(tmp_path / "candor.db")
     arrive(store, published, 1)
@@ -185,7 +186,7 @@ def test_what_a_command_leaves_while_somebody_reads_a_quiet_server_finishes(
     ids = arrive(server, published, 30)
     assert server.tidy(now=True)
     command = SqliteStore(path)
-    with contextlib.closing(Intake(server, "off")) as intake:
+    with contextlib.closing(Intake(server)) as intake:
         with reading(path):
             command.delete_survey("exam")
             assert command.needs_rewrite

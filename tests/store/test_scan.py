@@ -228,6 +228,7 @@ store.close()
 """
 
 
+@pytest.mark.slow
 def test_an_export_is_of_one_moment_while_others_write(made: Made, place: Place) -> None:
     store, published = made
     writer = subprocess.Popen([sys.executable, "-c", WRITER, place.url], cwd=Path(__file__).parents[2])

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from survey_app.authoring.terms import Terms
-from survey_app.store import Outcome, PublishedSurvey, State, StoreError, Submission
+from survey_app.store import Event, EventCode, EventData, Outcome, PublishedSurvey, State, StoreError, Submission
+from survey_app.store.audit_events import TermChange
 from tests.definitions import survey, worked_example
 from tests.fixtures import add, add_worked_example, submission
 from tests.store.conftest import Place
@@ -47,8 +48,8 @@ class Kept:
     def shown(self) -> int:
         return self.store.snapshot(self.first).reports
 
-    def log(self) -> list[str]:
-        return [event.what for event in self.store.events(self.first.owner, "exam")]
+    def log(self) -> list[Event]:
+        return self.store.events(self.first.owner, "exam")
 
 
 @pytest.fixture
@@ -63,12 +64,18 @@ def test_terms_change_while_people_answer_and_the_log_says_how(kept: Kept) -> No
     assert changed == kept.now
     assert changed.terms == Terms(False, None, NOON + HOUR, 50, NOON + 2 * HOUR)
     assert changed.state is State.OPEN
-    assert kept.log()[0] == (
-        "terms: results private, closes 2030-01-01T13:00Z, max_reports 50, deletes 2030-01-01T14:00Z"
-    )
+    values = {
+        "results": ("public", "private"),
+        "closes": (None, "2030-01-01T13:00Z"),
+        "max_reports": (None, 50),
+        "deletes": (None, "2030-01-01T14:00Z"),
+    }
+    data = EventData(terms={name: TermChange(new, old) for name, (old, new) in values.items()})
+    assert kept.log()[0][2:4] == (EventCode.TERMS_CHANGED, data)
     kept.set(public=True, closes=None, max_reports=None, deletes=None)
     assert kept.now.terms == Terms(public=True)
-    assert kept.log()[0] == "terms: results public, closes none, max_reports none, deletes none"
+    back = EventData(terms={name: TermChange(old, new) for name, (old, new) in values.items()})
+    assert kept.log()[0][2:4] == (EventCode.TERMS_CHANGED, back)
     before = kept.log()
     kept.set()
     assert kept.log() == before
@@ -96,7 +103,7 @@ def test_a_past_date_or_a_reached_quota_closes_at_once(kept: Kept, terms: dict[s
     assert (closed.state, closed.full) == (State.CLOSED, "max_reports" in terms)
     assert kept.store.is_final(closed)
     assert kept.shown == 45
-    assert kept.log()[0] == "closed"
+    assert kept.log()[0].code is EventCode.CLOSED
 
 
 def test_a_quota_above_what_came_closes_nothing(kept: Kept) -> None:
@@ -170,7 +177,7 @@ def test_pausing_shows_nothing(kept: Kept) -> None:
         assert kept.shown == 39
         kept.store.set_state(kept.now, State.OPEN)
         assert kept.shown == 39
-    assert kept.log()[:2] == ["opened", "paused"]
+    assert [event.code for event in kept.log()[:2]] == [EventCode.OPENED, EventCode.PAUSED]
 
 
 def test_what_was_never_opened_is_neither_paused_nor_closed(kept: Kept) -> None:
@@ -224,8 +231,8 @@ def test_the_process_that_notices_a_date_writes_it_down(kept: Kept) -> None:
     assert kept.store.expire()
     assert not kept.store.expire()
     assert kept.shown == 25
-    assert kept.log()[0] == "closed by its date"
-    assert kept.store.events(kept.first.owner, "exam")[0].moment == NOON + HOUR  # the date's, nobody's report's
+    assert kept.log()[0].code is EventCode.CLOSED_BY_DATE
+    assert kept.log()[0].moment == NOON + HOUR  # the date's, nobody's report's
     kept.at(NOON)
     assert kept.now.state is State.CLOSED
 
@@ -259,7 +266,7 @@ def test_at_its_date_a_survey_is_deleted_with_its_reports(kept: Kept) -> None:
     assert kept.store.tidy(now=True)
     content = kept.place.content()
     assert not any(one in content for one in ids)
-    assert kept.log()[0] == "deleted by its date, with all reports"
+    assert kept.log()[0].code is EventCode.DELETED_BY_DATE
     assert kept.store.write([submission(kept.first)].copy) == [Outcome.CLOSED]
 
 

@@ -17,7 +17,19 @@ from click.testing import CliRunner
 from survey_app.accounts import hash_secret, new_token
 from survey_app.authoring.terms import Terms
 from survey_app.cli import main
-from survey_app.store import Member, PublishedSurvey, Role, State, StoreError, Submission, now, open_store, transfer
+from survey_app.store import (
+    EventCode,
+    EventData,
+    Member,
+    PublishedSurvey,
+    Role,
+    State,
+    StoreError,
+    Submission,
+    now,
+    open_store,
+    transfer,
+)
 from survey_app.store.records import Hold
 from survey_app.store.sql import contents
 from survey_app.store.sqlite import SqliteStore
@@ -60,7 +72,7 @@ def fill(store: AnyStore, count: int = 73) -> PublishedSurvey:
     store.share(published, eve, Role.EDITOR)
     store.add_link(published, "the works council", hash_secret(new_token()))
     store.save_draft(eve.key, "slug: ä\n".encode())
-    store.record(ada.key, "exam", "exported", by=eve.key)
+    store.record(ada.key, "exam", EventCode.EXPORTED, EventData(format="csv"), by=eve.key)
     (closed,) = store.add_surveys([Member(survey(simple() | {"slug": "old"}), Terms(size=7))], owner=eve.key)
     store.set_state(closed, State.CLOSED)
     for _ in range(count // 10):

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page
 
 from survey_app.accounts import hash_secret, new_token
 from survey_app.authoring.terms import Terms
-from survey_app.store import Member, Role
+from survey_app.store import EventCode, Member, Role
 from tests.browser import BY_LOOK, LOOKS, PHONE, Site, apply_look, overflows, violations, visit
 from tests.console import post, sign_in_by_keyboard
 from tests.definitions import simple, survey
@@ -56,10 +56,9 @@ def test_a_link_opens_the_results_and_nothing_else_until_it_is_withdrawn(install
     gone = guest.get("/results/exam")
     assert gone.status_code == 404 and "was withdrawn" in gone.text and "slip" not in gone.text
     assert follow(guest, key) == 404
-    assert [event.what for event in installation.store.events(installation.owner.key)][:2] == [
-        "withdrew the link to the results, for the works council",
-        "made a link to the results, for the works council",
-    ]
+    events = installation.store.events(installation.owner.key)[:2]
+    assert [event.code for event in events] == [EventCode.LINK_WITHDRAWN, EventCode.LINK_MADE]
+    assert {event.data.label for event in events} == {"the works council"}
 
 
 def test_a_link_that_opens_nothing_says_so_and_tells_no_survey_from_another(installation: Installation) -> None:

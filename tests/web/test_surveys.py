@@ -13,11 +13,12 @@ from werkzeug.test import TestResponse
 import candor_client
 from survey_app.authoring.yaml_source import LARGEST_FILE
 from survey_app.collect.rate_limit import Limiter
-from survey_app.store import PublishedSurvey, Role, State, Submission
+from survey_app.store import EventCode, PublishedSurvey, Role, State, Submission
+from survey_app.store.audit_events import TermChange
 from survey_app.web.rsgi import RsgiAdapter
 from survey_app.web.survey_summary import Listing, SurveySummary
 from tests.console import EXAM
-from tests.fixtures import TOKEN, Installation, check_refused
+from tests.fixtures import TOKEN, Installation, check_refused, replace_limiters
 from tests.rsgi_client import Protocol, ask, scope, serve
 from tests.sign_in import bearer_header, find_user, signed_in, token_of
 
@@ -71,7 +72,8 @@ def test_a_file_is_published_and_told_with_its_link_digest_and_advice(installati
     }  # fmt: skip
     assert (published.owner, published.state) == (installation.owner.key, State.OPEN)
     assert installation.store.source(published) == EXAM  # byte for byte, so the console can edit it
-    assert [event.what for event in installation.store.events(installation.owner.key)] == [f"published {digest[:12]}"]
+    events = installation.store.events(installation.owner.key)
+    assert [(event.code, event.data.digest) for event in events] == [(EventCode.PUBLISHED, digest)]
     assert installation.client.get(reply.headers["Location"]).data == published.survey.source
 
 
@@ -207,7 +209,7 @@ def test_an_unknown_caller_is_refused_before_anything_of_the_body_is_read(instal
 
 
 def test_scripts_that_change_too_often_are_asked_to_wait(installation: Installation) -> None:
-    installation.app.extensions["candor_authors"] = Limiter("2/minute")
+    replace_limiters(installation.app, authors=Limiter("2/minute"))
     assert [add(installation).status_code for _ in range(3)] == [201, 409, 429]
     assert add(installation, token=token_of(installation.store, "eve")).status_code == 409  # each account has its own
     assert len(listed(installation)) == 1
@@ -255,9 +257,14 @@ def test_terms_change_one_by_one_and_null_takes_a_limit_away(installation: Insta
     assert newest(installation).terms.closes == LATER
     reply = change(installation, closes=None)
     assert reply.json and [reply.json[key] for key in ("closes", "max_reports", "results")] == [None, 5000, "private"]
-    assert [event.what for event in installation.store.events(installation.owner.key)][:2] == [
-        "terms: closes none",
-        f"terms: results private, closes {moment}, max_reports 5000",
+    events = installation.store.events(installation.owner.key)[:2]
+    assert [event.data.terms for event in events] == [
+        {"closes": TermChange(None, moment)},
+        {
+            "results": TermChange("private", "public"),
+            "closes": TermChange(moment, None),
+            "max_reports": TermChange(5000, None),
+        },
     ]
 
 

@@ -208,7 +208,8 @@ class Database(Base):
             with self._connect() as raw, transaction(raw) as session:
                 session.execute(f"select pg_advisory_xact_lock(?, {SCHEMA_HASH})", (MIGRATE,))
                 if session.execute("select to_regclass('settings')").fetchone()[0] is None:
-                    session.execute(SCHEMA + "".join(MIGRATIONS.values()))
+                    session.execute(SCHEMA)
+                    _migrate(session, 1)
                     settings = [("version", b"%d" % VERSION), ("secret_key", secrets.token_bytes(32))]
                     session.executemany("insert into settings values (?, ?)", settings)
                     return
@@ -217,9 +218,7 @@ class Database(Base):
                 if not 0 < version <= VERSION:
                     fault = f"made by a newer Candor (version {version})" if version else "no database of Candor's"
                     raise StoreError(f"{self.place} is {fault}")
-                for number, statements in MIGRATIONS.items():
-                    if number > version:
-                        session.execute(statements)
+                _migrate(session, version)
                 session.execute("update settings set value = ? where name = 'version'", (b"%d" % VERSION,))
         except psycopg.Error as error:
             raise StoreError(f"cannot open the database {self.place}: {first_line(error)}") from error
@@ -235,6 +234,13 @@ class Database(Base):
     def secret_key(self) -> bytes:
         """Return the key that signs sessions; it is the same for all servers."""
         return bytes(self._fetch_one("select value from settings where name = 'secret_key'")[0])
+
+
+def _migrate(session: Session, version: int) -> None:
+    """Bring the tables of this version to VERSION."""
+    for number, migrate in MIGRATIONS.items():
+        if number > version:
+            migrate(session)
 
 
 def place_of(url: str) -> str:

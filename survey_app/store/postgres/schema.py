@@ -5,10 +5,14 @@ is split into shards, one row for each writing server, so that servers do not wa
 byte by byte, as in SQLite. Moments are texts that sort in the order of their moments.
 """
 
+from collections.abc import Callable
+
 from survey_app.store.records import Hold
+from survey_app.store.sql.dialect import Connection
+from survey_app.store.sql.event_sentences import migrate_sentence
 from survey_app.store.sql.survey_rows import HOLD_INVITED, TICKETS
 
-VERSION = 2
+VERSION = 3
 
 SCHEMA = """
 create table settings (name text primary key, value bytea not null);
@@ -37,13 +41,29 @@ create table shares (slug text collate "C" not null, "user" bigint not null, rol
 create table links (hash bytea primary key, slug text collate "C" not null, label text not null,
     made text collate "C" not null);
 """
-MIGRATIONS = {  # by version: what it adds to the version before
-    2: f"""
+HOLDS = f"""
 alter table surveys add column hold integer not null default {Hold.NONE:d};
 alter table tallies add column batched bytea not null default '';
 delete from settings where name = 'untidy_since';
 {HOLD_INVITED.format(" or ".join(f"position(cast('{mark}' as bytea) in definition) > 0" for mark in TICKETS))}
-""",
+"""
+
+
+def _migrate_events(connection: Connection) -> None:
+    """Replace the sentences of the log by codes with data."""
+    connection.execute("alter table audit add column code text not null default '', add column data text")
+    rows = [
+        (*migrate_sentence(what), key) for key, what in connection.execute("select key, what from audit").fetchall()
+    ]
+    connection.executemany("update audit set code = ?, data = ? where key = ?", rows)
+    connection.execute(
+        "alter table audit drop column what, alter column code drop default, alter column data set not null"
+    )
+
+
+MIGRATIONS: dict[int, Callable[[Connection], object]] = {  # by version: what it does to the version before
+    2: lambda connection: connection.execute(HOLDS),
+    3: _migrate_events,
 }
 REPORT_COLUMNS = "(id bytea primary key, bits bytea not null)"
 SEQUENCE_TABLES = ("users", "surveys", "drafts", "audit")  # tables whose keys come from a sequence

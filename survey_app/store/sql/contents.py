@@ -33,7 +33,7 @@ TABLES = {
         " definition, source, hold"
     ),
     "drafts": Table("key, owner, source"),
-    "audit": Table("key, owner, slug, moment, what"),
+    "audit": Table("key, owner, slug, moment, code, data"),
     "actors": Table('event, "user"'),
     "shares": Table('slug, "user", role', 2),
     "links": Table("hash, slug, label, made"),

@@ -2,7 +2,8 @@
 
 from datetime import datetime
 
-from survey_app.store.records import Draft, Event, StoreError, now
+from survey_app.store.audit_events import NO_DATA, Event, EventCode, EventData, decode_data, encode_data
+from survey_app.store.records import Draft, StoreError, now
 from survey_app.store.sql.dialect import Base, Connection
 
 MOST_DRAFTS = 1000
@@ -11,40 +12,48 @@ MOST_DRAFTS = 1000
 class Log(Base):
     """The log of researchers' actions; it holds nothing about respondents."""
 
-    def _note(
+    def _log(
         self,
         connection: Connection,
         owner: int,
         slug: str,
-        action: str,
+        code: EventCode,
+        data: EventData = NO_DATA,
+        *,
         moment: str | None = None,
         by: int | None = None,
     ) -> None:
-        """Log an action in the transaction that performs it; an action due at a date is logged with that date.
+        """Log an event in the transaction that causes it; an event due at a date is logged with that date.
 
         The log belongs to the owner; `by` is the account that acted, if it was not the owner.
         """
-        values = (owner, slug, moment or now().isoformat(timespec="seconds"), action)
-        event = self._insert(connection, "insert into audit (owner, slug, moment, what) values (?, ?, ?, ?)", values)
+        values = (owner, slug, moment or now().isoformat(timespec="seconds"), code.value, encode_data(data))
+        query = "insert into audit (owner, slug, moment, code, data) values (?, ?, ?, ?, ?)"
+        event = self._insert(connection, query, values)
         if by is not None and by != owner:
             connection.execute("insert into actors values (?, ?)", (event, by))
 
-    def record(self, owner: int, slug: str, action: str, by: int | None = None) -> None:
-        """Log an action of a researcher; see `_note`."""
+    def record(
+        self, owner: int, slug: str, code: EventCode, data: EventData = NO_DATA, *, by: int | None = None
+    ) -> None:
+        """Log an event; see `_log`."""
         with self._transaction() as connection:
-            self._note(connection, owner, slug, action, by=by)
+            self._log(connection, owner, slug, code, data, by=by)
 
     def events(self, owner: int, slug: str | None = None) -> list[Event]:
-        """Return the logged actions on the surveys of an owner, the newest first."""
+        """Return the events of the surveys of an owner, the newest first."""
         rows = self._fetch_all(
-            "select slug, moment, what, coalesce(name, '') from audit left join actors on event = audit.key"
+            "select slug, moment, code, data, coalesce(name, '') from audit left join actors on event = audit.key"
             ' left join users on users.key = "user" where owner = ? and (cast(? as text) is null or slug = ?)'
             " order by audit.key desc",
             owner,
             slug,
             slug,
         )
-        return [Event(slug, datetime.fromisoformat(moment), what, by) for slug, moment, what, by in rows]
+        return [
+            Event(slug, datetime.fromisoformat(moment), EventCode(code), decode_data(data), by)
+            for slug, moment, code, data, by in rows
+        ]
 
 
 class Drafts(Base):

@@ -7,6 +7,7 @@ recorded.
 
 from datetime import date
 
+from survey_app.store.audit_events import EventCode, EventData
 from survey_app.store.records import Link, PublishedSurvey, Role, Share, StoreError, User, token_id
 from survey_app.store.sql.survey_queries import NEWEST, Surveys
 
@@ -33,7 +34,7 @@ class AccessGrants(Surveys):
                 cursor = connection.execute('delete from shares where slug = ? and "user" = ?', (name, user.key))
                 if not cursor.rowcount:
                     raise StoreError(f"{name} is not shared with {user.name}")
-                self._note(connection, published.owner, name, f"no longer shared with {user.name}")
+                self._log(connection, published.owner, name, EventCode.UNSHARED, EventData(account=user.name))
                 return
             query = 'select count(*) from shares where slug = ? and "user" != ?'
             count = connection.execute(query, (name, user.key)).fetchone()[0]
@@ -42,7 +43,8 @@ class AccessGrants(Surveys):
             values = (name, user.key, role.label)
             connection.execute('delete from shares where slug = ? and "user" = ?', values[:2])
             connection.execute("insert into shares values (?, ?, ?)", values)
-            self._note(connection, published.owner, name, f"shared with {user.name} as {role.label}")
+            data = EventData(account=user.name, role=role.label)
+            self._log(connection, published.owner, name, EventCode.SHARED, data)
 
     def shares(self, name: str) -> list[Share]:
         """Return the accounts that a survey or study is shared with, sorted by name."""
@@ -90,7 +92,7 @@ class AccessGrants(Surveys):
             connection.execute(
                 "insert into links (hash, slug, label, made) values (?, ?, ?, ?)", (hashed, name, label, day)
             )
-            self._note(connection, published.owner, name, f"made a link to the results, for {label}")
+            self._log(connection, published.owner, name, EventCode.LINK_MADE, EventData(label=label))
 
     def links(self, name: str) -> list[Link]:
         """Return the links to the results of a survey or study, the oldest first."""
@@ -105,7 +107,7 @@ class AccessGrants(Surveys):
             matches = [row for row in rows if token_id(bytes(row[0])) == link]
             for hashed, label in matches:
                 connection.execute("delete from links where hash = ?", (hashed,))
-                self._note(connection, published.owner, name, f"withdrew the link to the results, for {label}")
+                self._log(connection, published.owner, name, EventCode.LINK_WITHDRAWN, EventData(label=label))
         return bool(matches)
 
     def link_target(self, hashed: bytes) -> str | None:

@@ -15,11 +15,12 @@ from typing import Any, assert_never
 
 from candor_client.definition import Survey
 from survey_app.authoring.terms import Terms
+from survey_app.store.audit_events import EventCode, EventData, compare_terms
 from survey_app.store.records import Hold, PublishedSurvey, State, StoreError, Unavailable, ticket_refusal
 from survey_app.store.sql.dialect import Connection, total_of
 from survey_app.store.sql.draft_queries import Log
 from survey_app.store.sql.survey_rows import SELECT, moment_text, published_from, terms_values
-from survey_app.store.term_changes import check_change, check_terms, describe_changes, opening_terms
+from survey_app.store.term_changes import check_change, check_terms, opening_terms
 
 RUNNING = "state in ('open', 'paused')"
 SHARED_TERMS = "public = ?, opens = ?, closes = ?, max_reports = ?, deletes = ?"
@@ -60,7 +61,7 @@ class States(Log):
                     if _is_over(connection, keys, self.clock()):
                         raise StoreError(f"the date at which {slug} closes has passed; set another one first")
                     self._supersede(connection, published.key)
-            self._note(connection, published.owner, slug, _event_text(state), by=by)
+            self._log(connection, published.owner, slug, _event_code(state), by=by)
         if state is State.PAUSED:
             return
         self.tidy(now=True)
@@ -86,11 +87,12 @@ class States(Log):
                 f"update surveys set {SHARED_TERMS} where key = ?", [(*values[:-1], key) for key in keys]
             )
             connection.execute("update surveys set size = ? where key = ?", (values[-1], published.key))
-            if changes := describe_changes(before.terms, terms):
-                self._note(connection, published.owner, slug, f"terms: {', '.join(changes)}", by=by)
+            if changes := compare_terms(before.terms, terms):
+                data = EventData(terms=changes)
+                self._log(connection, published.owner, slug, EventCode.TERMS_CHANGED, data, by=by)
             closed = self._close_if_due(connection, keys, self.clock())
             if closed:
-                self._note(connection, published.owner, slug, "closed", by=by)
+                self._log(connection, published.owner, slug, EventCode.CLOSED, by=by)
             row = connection.execute(f"{SELECT} where key = ?", (published.key,)).fetchone()
         if closed:
             self.tidy(now=True)
@@ -109,13 +111,13 @@ class States(Log):
             query = f"select key, owner, slug, closes from surveys where {RUNNING} and closes <= ?"
             for key, owner, slug, closes in connection.execute(query, (moment,)).fetchall():
                 self._close_by_date(connection, [key], self.clock())
-                self._note(connection, owner, slug, "closed by its date", closes)
+                self._log(connection, owner, slug, EventCode.CLOSED_BY_DATE, moment=closes)
             query = f"select key from surveys where state = 'closed' and {AWAITS_DATE} and closes <= ?"
             self._show_withheld(connection, [row[0] for row in connection.execute(query, (moment,)).fetchall()])
             query = "select owner, slug, study, version, deletes from surveys where deletes <= ?"
             for owner, slug, study, version, deletes in connection.execute(query, (moment,)).fetchall():
                 if self._delete(connection, study, slug, version):
-                    self._note(connection, owner, study or slug, "deleted by its date, with all reports", deletes)
+                    self._log(connection, owner, study or slug, EventCode.DELETED_BY_DATE, moment=deletes)
         return True
 
     def is_final(self, published: PublishedSurvey) -> bool:
@@ -144,7 +146,7 @@ class States(Log):
             row = connection.execute(query, (slug, slug)).fetchone()
             if row:
                 self._delete(connection, row[2], row[1])
-                self._note(connection, row[0], row[2] or row[1], "deleted, with all versions and reports")
+                self._log(connection, row[0], row[2] or row[1], EventCode.DELETED)
         self.tidy(now=True)
 
     def _close_surveys(self, connection: Connection, keys: Sequence[int]) -> None:
@@ -251,17 +253,17 @@ def _read_state(connection: Connection, published: PublishedSurvey) -> State:
     return State(row[0])
 
 
-def _event_text(state: State) -> str:
-    """Return the text for the log when a survey enters this state."""
+def _event_code(state: State) -> EventCode:
+    """Return the code for the log when a survey enters this state."""
     match state:
         case State.READY:
             raise ValueError("a survey is ready before it is opened, and never again")
         case State.OPEN:
-            return "opened"
+            return EventCode.OPENED
         case State.PAUSED:
-            return "paused"
+            return EventCode.PAUSED
         case State.CLOSED:
-            return "closed"
+            return EventCode.CLOSED
         case _:
             assert_never(state)
 

@@ -5,6 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 from candor_client.definition import Survey
+from survey_app.store.audit_events import EventCode, EventData
 from survey_app.store.records import Member, PublishedSurvey, State, StoreError, Unavailable
 from survey_app.store.sql.dialect import Connection
 from survey_app.store.sql.state_queries import States, hold_of
@@ -56,8 +57,8 @@ class Surveys(States):
                 )
                 keys.append(key)
                 self._create_tally(connection, key, survey.width)
-                action = "published" if state is State.OPEN else "added"
-                self._note(connection, owner, survey.slug, f"{action} {survey.digest[:12]}", by=by)
+                code = EventCode.PUBLISHED if state is State.OPEN else EventCode.ADDED
+                self._log(connection, owner, survey.slug, code, EventData(digest=survey.digest), by=by)
             if state is State.OPEN:
                 self._supersede(connection, keys[0])
                 self._close_if_due(connection, keys, self.clock())

@@ -14,13 +14,16 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from survey_app.store.records import StoreError, Unavailable, now
 from survey_app.store.rewrite_schedule import Disorder
 from survey_app.store.sql.dialect import Base
 from survey_app.store.sqlite.lock import OWNER_ONLY, Lock, restrict_access
-from survey_app.store.sqlite.schema import EARLIEST_VERSION, VERSION, create_tables, migrate_tables
+from survey_app.store.sqlite.schema import EARLIEST_VERSION, VERSION, migrate_tables
+
+if TYPE_CHECKING:
+    import sqlite_utils
 
 BUSY_SECONDS = LOCK_SECONDS = 5.0
 CHECKPOINT_PAGES = 1000
@@ -30,7 +33,7 @@ LARGEST_RESERVE = 16 * RESERVE_UNIT  # the most that stays reserved while it is 
 
 SIDECAR_SUFFIXES = ("-wal", "-shm", "-reserve", ".lock")  # suffixes of the files that belong to a database
 
-SELECT_KEY = "select value from settings where name = 'secret_key'"
+KEY_SETTING = "secret_key"  # the name of the setting with the key that signs sessions
 
 
 class ThreadConnection(sqlite3.Connection):
@@ -50,6 +53,13 @@ def connect(path: Path) -> ThreadConnection:
         factory=ThreadConnection,
         check_same_thread=False,  # the thread that closes a store may close connections of threads that still run
     )
+
+
+def open_database(connection: sqlite3.Connection) -> "sqlite_utils.Database":
+    """Return a connection as a database of sqlite-utils, which changes no settings and runs no plugins of others."""
+    import sqlite_utils  # takes a third of a second where pandas is installed
+
+    return sqlite_utils.Database(connection, recursive_triggers=False, execute_plugins=False)
 
 
 @contextmanager
@@ -153,31 +163,28 @@ class Database(Base):
             os.close(handle)
             restrict_access(self.path, *sidecar_files(self.path))
             self._check_version(read_file_version(self.path))
-            with self._lock.hold(LOCK_SECONDS):
-                with closing(sqlite3.connect(self.path)) as connection:
-                    version = connection.execute("pragma user_version").fetchone()[0]
-                    self._check_version(version)
-                    if version:
-                        migrate_tables(connection, version)
-                    if version and not connection.execute(SELECT_KEY).fetchone():  # an earlier Candor crashed
-                        connection.executescript(_insert_key_statement())
-                if version == 0:
-                    self._create_file()
+            with self._lock.hold(LOCK_SECONDS), closing(open_database(connect(self.path))) as database:
+                self._migrate(database)
         except FileExistsError as error:
             raise StoreError(f"cannot open the database {self.path}: {error.filename} is no folder") from error
         except (OSError, sqlite3.DatabaseError, Unavailable) as error:
             reason = getattr(error, "strerror", None) or error
             raise StoreError(f"cannot open the database {self.path}: {reason}") from error
 
-    def _create_file(self) -> None:
-        import sqlite_utils  # imports pandas where that is installed, which takes half a second; for new files only
-
-        database = sqlite_utils.Database(str(self.path))
-        try:
+    def _migrate(self, database: "sqlite_utils.Database") -> None:
+        """Bring the tables to VERSION and add the key that signs sessions, in one transaction."""
+        version = database.execute("pragma user_version").fetchone()[0]
+        self._check_version(version)
+        if version == 0:
             database.enable_wal()
-            create_tables(database.conn, _insert_key_statement())
-        finally:
-            database.close()
+        settings = database.table("settings")
+        has_key = version > 0 and settings.count_where("name = ?", [KEY_SETTING]) > 0
+        if version == VERSION and has_key:
+            return
+        with write_transaction(database.conn):
+            migrate_tables(database, version)
+            if not has_key:  # the file is new, or an earlier Candor crashed
+                settings.insert({"name": KEY_SETTING, "value": secrets.token_bytes(32)})
 
     def _check_version(self, version: int) -> None:
         if version > VERSION:
@@ -194,16 +201,12 @@ class Database(Base):
 
     def secret_key(self) -> bytes:
         """Return the key that signs sessions; it survives restarts."""
-        return bytes(self._fetch_one(SELECT_KEY)[0])
+        return bytes(self._fetch_one("select value from settings where name = ?", KEY_SETTING)[0])
 
 
 def sidecar_files(path: Path) -> list[Path]:
     """Return the paths of all files that belong to a database besides the file itself; they may not exist."""
     return [Path(f"{path}{end}") for end in SIDECAR_SUFFIXES]
-
-
-def _insert_key_statement() -> str:
-    return f"insert into settings values ('secret_key', x'{secrets.token_hex(32)}');"
 
 
 def read_file_version(path: Path) -> int:

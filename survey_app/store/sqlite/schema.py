@@ -1,11 +1,21 @@
-"""The tables of the SQLite file, and how a file of an older version is migrated."""
+"""The tables of the SQLite file, and how a file of an older version is migrated.
 
-import sqlite3
+A new file goes through all migrations too, so it cannot differ from a migrated one. Tables with data of respondents are
+WITHOUT ROWID and are made by SQL. `transform` of sqlite-utils is for the other tables only: on an empty table WITHOUT
+ROWID it makes a table with row numbers, which keeps the order of arrival, and on a filled one it fails.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from survey_app.store.records import Hold
+from survey_app.store.sql.event_sentences import migrate_sentence
 from survey_app.store.sql.survey_rows import HOLD_INVITED, TICKETS
 
-VERSION = 6
+if TYPE_CHECKING:
+    import sqlite_utils
+
+VERSION = 7
 EARLIEST_VERSION = 4  # the oldest version that can be migrated
 
 EARLIEST_SCHEMA = """
@@ -29,32 +39,48 @@ create table drafts (key integer primary key autoincrement, owner integer not nu
 create table audit (key integer primary key, owner integer not null references users, slug text not null,
     moment text not null, what text not null);
 """
-MIGRATIONS = {  # by version: what it adds to the version before
-    5: """
+ACCESS_GRANTS = """
 create table actors (event integer primary key, user integer not null references users);
 create table shares (slug text not null, user integer not null references users, role text not null,
     primary key (slug, user)) without rowid;
 create table links (hash blob primary key, slug text not null, label text not null, made text not null) without rowid;
-""",
-    6: f"""
+"""
+HOLDS = f"""
 alter table surveys add column hold integer not null default {Hold.NONE:d};
 alter table tallies add column batched blob not null default x'';
 {HOLD_INVITED.format(" or ".join(f"instr(definition, cast('{mark}' as blob))" for mark in TICKETS))}
-""",
+"""
+
+
+def _migrate_events(database: "sqlite_utils.Database") -> None:
+    """Replace the sentences of the log by codes with data."""
+    audit = database.table("audit")
+    sentences = [(row["key"], row["what"]) for row in audit.rows]
+    audit.add_column("code", str, not_null_default="")
+    audit.transform(
+        rename={"what": "data"}, defaults={"code": None}, column_order=["key", "owner", "slug", "moment", "code"]
+    )
+    for key, sentence in sentences:
+        code, data = migrate_sentence(sentence)
+        audit.update(key, {"code": code, "data": data})
+
+
+MIGRATIONS: dict[int, Callable[["sqlite_utils.Database"], object]] = {  # by version: what it does to the version before
+    EARLIEST_VERSION: lambda database: database.executescript(EARLIEST_SCHEMA),
+    5: lambda database: database.executescript(ACCESS_GRANTS),
+    6: lambda database: database.executescript(HOLDS),
+    7: _migrate_events,
 }
 
 
-def create_tables(connection: sqlite3.Connection, more: str) -> None:
-    """Create the tables of a new file in one transaction, which also runs the statements of `more`."""
-    tables = f"{EARLIEST_SCHEMA} {_statements_after(EARLIEST_VERSION)}"
-    connection.executescript(f"begin; {tables} {more} pragma user_version={VERSION}; commit;")
+def migrate_tables(database: "sqlite_utils.Database", version: int) -> None:
+    """Bring a database of this version, 0 for an empty one, to VERSION. Call it in a transaction.
 
-
-def migrate_tables(connection: sqlite3.Connection, version: int) -> None:
-    """Bring the tables of a file of this version to VERSION, in one transaction; do nothing if they have it already."""
-    if version < VERSION:
-        connection.executescript(f"begin; {_statements_after(version)} pragma user_version={VERSION}; commit;")
-
-
-def _statements_after(version: int) -> str:
-    return "".join(statements for number, statements in MIGRATIONS.items() if number > version)
+    Do nothing if it has VERSION already.
+    """
+    if version >= VERSION:
+        return
+    for number, migrate in MIGRATIONS.items():
+        if number > version:
+            migrate(database)
+    database.execute(f"pragma user_version={VERSION}")

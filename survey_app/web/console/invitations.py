@@ -12,7 +12,7 @@ from survey_app.channels import posterior
 from survey_app.invitations import codes as inviting
 from survey_app.languages import Words, numbers
 from survey_app.problems import Problem
-from survey_app.store import PublishedSurvey, Role, State, StoreError, now, ticket_refusal
+from survey_app.store import EventCode, EventData, PublishedSurvey, Role, State, StoreError, now, ticket_refusal
 from survey_app.web.access import download, owner_key, store, tickets
 from survey_app.web.console.guard import guard
 from survey_app.web.console.survey_page import require_survey, respondent_link
@@ -72,7 +72,8 @@ def invite(slug: str) -> ResponseReturnValue:
             "malformed_request", f"Make from 1 to {numbers.format_count(inviting.MOST_AT_ONCE)} invitations at once."
         )
     codes = inviting.invite(tickets(), survey.slug, int(count))
-    store().record(published.owner, survey.slug, f"made {numbers.format_count(len(codes))} invitations", owner_key())
+    data = EventData(count=len(codes))
+    store().record(published.owner, survey.slug, EventCode.INVITATIONS_MADE, data, by=owner_key())
     links = [inviting.format_link(respondent_link(published), code, survey.digest) for code in codes]
     if request.accept_mimetypes.best == "application/json":
         return jsonify({"links": links})

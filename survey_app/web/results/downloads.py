@@ -9,7 +9,7 @@ from survey_app.estimate.contingency import PairError
 from survey_app.problems import Problem
 from survey_app.results.csv_columns import crosstab_table, format_csv, results_table, study_table
 from survey_app.results.export import ExportError, write_csv_chunks, write_ndjson_chunks, write_parquet
-from survey_app.store import PublishedSurvey, Role, Store
+from survey_app.store import EventCode, EventData, PublishedSurvey, Role, Store
 from survey_app.web.access import download, find_groups, reader, requested_version, require, store
 from survey_app.web.results.crosstab_view import crosstab_file_name, read_crosstab, view_crosstab
 from survey_app.web.results.group_comparison import compare_surveys
@@ -118,7 +118,7 @@ def reports(slug: str, kind: str) -> Response:
     except ExportError as error:
         raise Problem("malformed_request", f"{error}.") from None
     if request.method == "GET":
-        store().record(published.owner, slug, f"exported raw data as {kind}", user.key if user else None)
+        store().record(published.owner, slug, EventCode.EXPORTED, EventData(format=kind), by=user.key if user else None)
     return download(_chain_chunks(first, chunks), f"{slug}-reports.{kind}", TYPES[kind])
 
 

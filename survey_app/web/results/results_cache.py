@@ -11,7 +11,7 @@ from functools import lru_cache
 from survey_app.estimate.intervals import Options
 from survey_app.languages import numbers
 from survey_app.results.survey_document import Results, results
-from survey_app.store import PublishedSurvey, Store
+from survey_app.store import Event, EventCode, PublishedSurvey, Store
 from survey_app.tally import Tally
 from survey_app.web.access import store
 
@@ -47,19 +47,21 @@ def has_stopping_rule_changed(published: PublishedSurvey) -> bool:
     """Return whether the stopping rule was changed while people could already answer, according to the log."""
     surveys = [survey.survey for survey in store().study(published.survey.study)] or [published.survey]
     events = [event for survey in surveys for event in reversed(store().events(published.owner, survey.slug))]
-    actions = [event.what for event in sorted(events, key=lambda event: event.moment)]
-    own = tuple(f" {survey.digest[:12]}" for survey in surveys)
-    begin = next((place for place, action in enumerate(actions) if action.endswith(own)), 0)
+    events.sort(key=lambda event: event.moment)
+    digests = tuple(survey.digest for survey in surveys)
+
+    def is_own(event: Event) -> bool:
+        return bool(event.data.digest) and any(digest.startswith(event.data.digest) for digest in digests)
+
+    begin = next((place for place, event in enumerate(events) if is_own(event)), 0)
     has_changed = was_paused = False
-    for action in actions[begin:]:
-        if action.startswith("published ") and not action.endswith(own):
+    for event in events[begin:]:
+        if event.code is EventCode.PUBLISHED and not is_own(event):
             break  # a newer version
-        if action == "opened" and not was_paused:
+        if event.code is EventCode.OPENED and not was_paused:
             has_changed = False  # nobody had seen what changed before the survey opened
-        was_paused = was_paused or action == "paused"
-        has_changed = has_changed or (
-            action.startswith("terms: ") and any(rule in action for rule in ("closes ", "max_reports "))
-        )
+        was_paused = was_paused or event.code is EventCode.PAUSED
+        has_changed = has_changed or event.changes_stopping_rule
     return has_changed
 
 

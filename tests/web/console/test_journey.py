@@ -22,7 +22,7 @@ from survey_app.assure.simulation import devices
 from survey_app.cli import main
 from survey_app.languages import Words
 from survey_app.plan.simulated_people import draw_people
-from survey_app.store import PublishedSurvey, Submission
+from survey_app.store import EventCode, PublishedSurvey, Submission
 from tests.browser import DESKTOP, PHONE, Site, visit
 from tests.clock import make_fast_clock
 from tests.console import complaints, press, sign_in_by_keyboard
@@ -257,6 +257,9 @@ def test_one_study_from_nothing_to_its_end(site: Site, browser: Browser, tmp_pat
         page.get_by_role("button", name="Delete it for good").click()
         page.wait_for_url("**/console")
         assert site.store.newest_version("exams") is None
-        done = [event.what.split()[0].strip(",:") for event in site.store.events(published.owner, "exams")]
-        assert done == ["deleted", "exported", "closed", "terms", "made", "published"]
+        codes = [event.code for event in site.store.events(published.owner, "exams")]
+        assert codes == [
+            EventCode.DELETED, EventCode.EXPORTED, EventCode.CLOSED, EventCode.TERMS_CHANGED,
+            EventCode.INVITATIONS_MADE, EventCode.PUBLISHED,
+        ]  # fmt: skip
         assert complaints(device) == []

@@ -12,7 +12,7 @@ import pyarrow.parquet
 import pytest
 
 from survey_app.results.export import write_csv_chunks, write_ndjson_chunks
-from survey_app.store import STEP, PublishedSurvey
+from survey_app.store import STEP, EventCode, PublishedSurvey
 from tests.web.results.results_fixtures import (
     EVIL,
     LISTS,
@@ -117,9 +117,9 @@ def test_nothing_is_written_while_raw_data_are_read(fresh: Installation, monkeyp
             yield read
         seen.append("end")
 
-    def noted(*what: Any) -> None:
+    def noted(*event: Any, by: int | None) -> None:
         seen.append("write")
-        record(*what)
+        record(*event, by=by)
 
     monkeypatch.setattr(fresh.store, "open_snapshot", watched)
     monkeypatch.setattr(fresh.store, "record", noted)
@@ -145,9 +145,8 @@ def test_the_owner_takes_raw_data_and_the_log_keeps_it(fresh: Installation) -> N
     assert table.num_rows == tally.reports
     assert table.schema.metadata[b"candor.digest"].decode() == published.survey.digest
     events = fresh.store.events(fresh.ada.key, "campus")
-    assert [event.what for event in events[:3]] == [
-        f"exported raw data as {kind}" for kind in ("parquet", "ndjson", "csv")
-    ]
+    assert [event.code for event in events[:3]] == [EventCode.EXPORTED] * 3
+    assert [event.data.format for event in events[:3]] == ["parquet", "ndjson", "csv"]
     assert len(fresh.store.events(fresh.ada.key)) == before + 3
     assert fresh.client("ada").head("/results/campus/reports.csv").status_code == 200
     fresh.get("/results/campus/reports.csv", 403, name="bob")
@@ -174,4 +173,4 @@ def test_without_pyarrow_parquet_is_not_offered(fresh: Installation, monkeypatch
     assert "Parquet" not in fresh.page("/results/campus", name="ada").one("section", aria_labelledby="downloads").text
     page = fresh.page("/results/campus/reports.parquet", 400, name="ada")
     assert "needs pyarrow" in page.text
-    assert not [event for event in fresh.store.events(fresh.ada.key) if "parquet" in event.what]
+    assert not [event for event in fresh.store.events(fresh.ada.key) if event.data.format == "parquet"]
