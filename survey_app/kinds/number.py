@@ -205,7 +205,9 @@ def spread_numbers(question: Question, guess: Guess) -> tuple[Floats, Floats]:
     low, width = float(question.min), float(question.max - question.min)
     centre = 0.5 if guess.mean is None else (guess.mean - low) / width
     if not 0 <= centre <= 1:
-        raise PlanError(f"a mean of {guess.mean:g} is outside of the range, {question.min} to {question.max}")
+        raise PlanError(
+            "bad_mean", f"a mean of {guess.mean:g} is outside of the range, {question.min} to {question.max}"
+        )
     from scipy.special import ndtr  # imported on use, because it is slow and every command would wait for it
 
     sd = USUAL_SD if guess.sd is None else guess.sd / width

@@ -27,7 +27,11 @@ Generator = np.random.Generator
 
 
 class PlanError(Exception):
-    """The requested plan is impossible; the message says why, and what to do."""
+    """The requested plan is impossible: a stable code, and a message that says why and what to do."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class TruthError(Exception):
@@ -44,9 +48,9 @@ class Guess:
 
     def __post_init__(self) -> None:
         if self.share is not None and not 0 <= self.share <= 1:
-            raise PlanError(f"a share is from 0 to 1, not {self.share:g}")
+            raise PlanError("bad_share", f"a share is from 0 to 1, not {self.share:g}")
         if self.sd is not None and not 0 <= self.sd < math.inf:
-            raise PlanError(f"a standard deviation cannot be {self.sd:g}")
+            raise PlanError("bad_sd", f"a standard deviation cannot be {self.sd:g}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ Everything is computed from the published integers of the mechanisms that author
 - `ask_advice`: the recommended way.
 - `crosstab_plan`: questions to randomize jointly.
 - `study_plan`: the groups of a study.
+- `remarks`: what is imprecise, and what would help.
 - `advice`: remedies for imprecise figures.
 - `plan_text`: plans as text for a terminal.
 - `dossier`: one document for an ethics board.

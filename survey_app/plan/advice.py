@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
+from typing import NamedTuple
 
 from candor_client.errors import DefinitionError
 from candor_client.mechanisms import round_up
@@ -20,6 +21,7 @@ from survey_app.plan.forecast import (
     forecast_estimand,
     forecast_survey,
 )
+from survey_app.plan.remarks import Remark, RemarkCode, Remedy, WordedRemark
 from survey_app.plan.report_variance import LEAST_RESPONDENTS
 from survey_app.plan.simulated_people import compute_response_rate
 from survey_app.plan.study_plan import StudyPlan, adapt_settings, advise_groups, plan_groups
@@ -37,47 +39,69 @@ EPSILON_DIGITS = 2  # of the proposed ε and of the current one
 
 def advise(
     built: BuiltSurvey, settings: Settings, current: Variant, best: Variant | None, crosses: Sequence[CrosstabPlan]
-) -> list[str]:
-    """Return sentences about imprecise questions, and about joint fields that widen the margins of their questions.
+) -> list[WordedRemark]:
+    """Return remarks about imprecise questions, and about joint fields that widen the margins of their questions.
 
     `current` is the variant of the author's file. `best` is the recommended variant, if it is another one.
     """
-    survey, sentences = built.survey, list[str]()
+    survey, remarks = built.survey, list[WordedRemark]()
     best_lines = {(line.id, line.figure): line for line in best.lines} if best else {}
-    for line, reason in find_imprecise_figures(current.lines, settings):
+    for line, code, reason in find_imprecise_figures(current.lines, settings):
         entry, goal = find_planned_question(survey, line.id, settings.guess), _narrow_for_rare_answer(line, settings)
         goal_line = forecast_estimand(entry, entry.estimands[0], goal)
         remedies = _list_remedies(built, entry, goal_line, goal, best.ask if best else "", best_lines, crosses)
-        sentences.append(f"{line.id}, {line.assumption}: {reason}. {remedies}")
-    return sentences + [sentence for cross in crosses if (sentence := _describe_joint_cost(cross))]
+        words = "; ".join(sentence for _, sentence in remedies)
+        help_text = f"What helps: {words}." if words else "Leave it out, or give it a survey of its own."
+        remark = Remark(code, [line.id], [remedy for remedy, _ in remedies])
+        remarks.append(WordedRemark(remark, f"{line.id}, {line.assumption}: {reason}. {help_text}"))
+    return remarks + [
+        WordedRemark(Remark("joint_cost", cross.questions), sentence)
+        for cross in crosses
+        if (sentence := _describe_joint_cost(cross))
+    ]
 
 
-def find_imprecise_figures(lines: Sequence[Forecast], settings: Settings) -> list[tuple[Forecast, str]]:
+class ImpreciseFigure(NamedTuple):
+    """A figure that is too imprecise, with the code of the reason and the reason in words."""
+
+    line: Forecast
+    code: RemarkCode
+    reason: str
+
+
+class WordedRemedy(NamedTuple):
+    """A remedy with its words."""
+
+    remedy: Remedy
+    sentence: str
+
+
+def find_imprecise_figures(lines: Sequence[Forecast], settings: Settings) -> list[ImpreciseFigure]:
     """Return the first figure of each question that is too imprecise, with the reason."""
     first_lines = {line.id: line for line in reversed(lines)}
     return [
-        (first_lines[name], reason)
+        ImpreciseFigure(first_lines[name], *reason)
         for name in reversed(first_lines)
         if (reason := _explain_imprecision(first_lines[name], settings))
     ]
 
 
-def _explain_imprecision(line: Forecast, settings: Settings) -> str | None:
+def _explain_imprecision(line: Forecast, settings: Settings) -> tuple[RemarkCode, str] | None:
     respondents = (
         f"with {numbers.format_count(settings.respondents or 0)} respondents the margin is {line.margin_text()}"
     )
     if line.is_uninformative:
-        return f"{respondents}, so the interval can be as wide as the possible range: uninformative"
+        return "uninformative", f"{respondents}, so the interval can be as wide as the possible range: uninformative"
     target = line.margin_text((settings.margin or 0) * line.width)
     if line.respondents is None:
-        return f"even the whole population would not bring it to {target}"
+        return "unreachable", f"even the whole population would not bring it to {target}"
     if line.respondents > FEASIBLE_RESPONDENTS:
-        return f"{target} would take {numbers.format_count(line.respondents)} respondents"
+        return "infeasible", f"{target} would take {numbers.format_count(line.respondents)} respondents"
     if line.is_share and line.margin >= line.planned:
-        return f"{respondents}, so such a share cannot be told from zero"
+        return "not_above_zero", f"{respondents}, so such a share cannot be told from zero"
     if line.is_share and line.margin >= COARSE_MARGIN:
         low, high = max(line.planned - line.margin, 0), min(line.planned + line.margin, 1)
-        return (
+        return "imprecise", (
             f"{respondents}, so it could as well be {numbers.format_rounded_percent(low)} or "
             f"{numbers.format_rounded_percent(high)}"
         )
@@ -91,9 +115,9 @@ def find_precision_warnings(lines: Sequence[Forecast], settings: Settings, study
     """
     warnings = [
         f"{line.id}, {line.assumption}: {reason}{_format_respondents_needed(line, settings)}"
-        for line, reason in find_imprecise_figures(lines, settings)
+        for line, _, reason in find_imprecise_figures(lines, settings)
     ]
-    return warnings + (advise_groups(study, lines, settings) if study else [])
+    return warnings + ([sentence for _, sentence in advise_groups(study, lines, settings)] if study else [])
 
 
 def check_survey_precision(built: BuiltSurvey, respondents: int, margin: float) -> list[str]:
@@ -128,34 +152,38 @@ def _list_remedies(
     ask: str,
     best_lines: dict[tuple[str, str], Forecast],
     crosses: Sequence[CrosstabPlan],
-) -> str:
-    """Return a sentence with the remedies that narrow the margin by at least a fifth, or reach the target margin."""
-    remedies: list[str] = []
-    target = line.margin_text((settings.margin or 0) * line.width)
+) -> list[WordedRemedy]:
+    """Return the remedies that narrow the margin by at least a fifth, or reach the target margin."""
+    remedies: list[WordedRemedy] = []
+    target_margin = (settings.margin or 0) * line.width
+    target = line.margin_text(target_margin)
     best_line = best_lines.get((line.id, line.figure))
     if best_line and best_line.margin <= WORTHWHILE_MARGIN_RATIO * line.margin:
-        remedies.append(f"ask: {ask} ({best_line.margin_text()})")
+        remedy = Remedy("ask", ask, best_line.margin)
+        remedies.append(WordedRemedy(remedy, f"ask: {ask} ({best_line.margin_text()})"))
     if suggestion := _suggest_joint_field(line, crosses):
         remedies.append(suggestion)
     fewer_options = _forecast_fewer_options(built, entry, settings)
     if fewer_options and fewer_options.margin <= WORTHWHILE_MARGIN_RATIO * line.margin:
-        remedies.append(f"half as many {kind_of(entry.question).answers_name} ({fewer_options.margin_text()})")
+        answers_name = kind_of(entry.question).answers_name
+        remedy = Remedy("fewer_options", answers_name, fewer_options.margin)
+        remedies.append(WordedRemedy(remedy, f"half as many {answers_name} ({fewer_options.margin_text()})"))
     epsilon = None if built.survey.ask else find_sufficient_epsilon(built, entry, settings)
     if epsilon is not None:
         caveat = ", more than is advised for a sensitive question" if epsilon > ADVISED_FIELD else ""
         proposed, current = (
             numbers.format_epsilon(loss, EPSILON_DIGITS, fixed=True) for loss in (epsilon, line.epsilon)
         )
-        remedies.append(f"ε = {proposed} for it instead of {current}{caveat} ({target})")
+        remedy = Remedy("epsilon", float(epsilon), target_margin)
+        remedies.append(WordedRemedy(remedy, f"ε = {proposed} for it instead of {current}{caveat} ({target})"))
     if line.respondents is not None and line.respondents <= FEASIBLE_RESPONDENTS:
-        remedies.append(f"{numbers.format_count(line.respondents)} respondents ({target})")
-    if not remedies:
-        return "Leave it out, or give it a survey of its own."
-    return f"What helps: {'; '.join(remedies)}."
+        remedy = Remedy("respondents", line.respondents, target_margin)
+        remedies.append(WordedRemedy(remedy, f"{numbers.format_count(line.respondents)} respondents ({target})"))
+    return remedies
 
 
-def _suggest_joint_field(line: Forecast, crosses: Sequence[CrosstabPlan]) -> str:
-    """Return the joint field that narrows the margin most, with its effect on other questions; empty if none helps."""
+def _suggest_joint_field(line: Forecast, crosses: Sequence[CrosstabPlan]) -> WordedRemedy | None:
+    """Return the joint field that narrows the margin most, with its effect on other questions; None if none helps."""
     options = [(joint_line, cross) for cross in crosses if not cross.is_joint for joint_line in cross.joint.lines]
     matches = [
         (joint_line, cross)
@@ -164,9 +192,12 @@ def _suggest_joint_field(line: Forecast, crosses: Sequence[CrosstabPlan]) -> str
     ]
     joint_line, cross = min(matches, key=lambda pair: pair[0].margin, default=(line, None))
     if cross is None or joint_line.margin > WORTHWHILE_MARGIN_RATIO * line.margin:
-        return ""
+        return None
     side_effects = "".join(f"; then {widening}" for widening in _list_widened_margins(cross))
-    return f"joint: [[{', '.join(cross.questions)}]] ({joint_line.margin_text()}{side_effects})"
+    return WordedRemedy(
+        Remedy("joint", cross.questions, joint_line.margin),
+        f"joint: [[{', '.join(cross.questions)}]] ({joint_line.margin_text()}{side_effects})",
+    )
 
 
 def find_sufficient_epsilon(built: BuiltSurvey, entry: PlannedQuestion, settings: Settings) -> Decimal | None:

@@ -22,9 +22,10 @@ LEAST_BLOCK_RESPONDENTS = 100  # respondents that a block should have
 
 
 class AskRecommendation(Struct, frozen=True):
-    """The recommended `ask`, empty if there is none, and the reason in a sentence or two."""
+    """The recommended `ask`, empty if there is none, with the reason as a code and in a sentence or two."""
 
     ask: Ask | Literal[""]
+    code: Literal["no_blocks", "fixed_epsilon", "one_block", "small_saving", "small_blocks", "blocks"]
     why: str
 
     @property
@@ -59,10 +60,11 @@ def recommend_ask(
     split, best = by_ask.get(Ask.ALL), by_ask.get(Ask.AUTO)
     if best is None:
         (reason,) = (refusal.reason for refusal in refused if refusal.ask is Ask.AUTO)
-        return AskRecommendation(Ask.ALL, f"each device cannot answer a part of them: {reason}")
+        return AskRecommendation(Ask.ALL, "no_blocks", f"each device cannot answer a part of them: {reason}")
     if all(not item.weight for item in built.request.items):
         return AskRecommendation(
             Ask.ALL if split else "",
+            "fixed_epsilon",
             "the ε of every question is fixed by its design, so that a part would only be answered by fewer people; "
             "and on paper nobody could draw one",
         )
@@ -70,15 +72,18 @@ def recommend_ask(
         saving_text = format_saving(best, variants)
         return AskRecommendation(
             Ask.AUTO,
+            "one_block",
             "here they are one block: every device answers everything, randomized together"
             f"{f', with {saving_text} respondents' if saving_text else ''}, and everything can be crossed",
         )
     target = _format_target(built, settings)
     if split and _compute_respondent_fraction(best, split) > WORTHWHILE:
-        return AskRecommendation(Ask.ALL, _explain_small_saving(best, split, target))
+        return AskRecommendation(Ask.ALL, "small_saving", _explain_small_saving(best, split, target))
     if settings.respondents and best.fewest * settings.respondents < LEAST_BLOCK_RESPONDENTS:
-        return AskRecommendation("", _explain_small_blocks(best, split, settings.respondents))
-    return AskRecommendation(Ask.AUTO, _explain_best_blocks(best, split, format_saving(best, variants), target))
+        return AskRecommendation("", "small_blocks", _explain_small_blocks(best, split, settings.respondents))
+    return AskRecommendation(
+        Ask.AUTO, "blocks", _explain_best_blocks(best, split, format_saving(best, variants), target)
+    )
 
 
 def _compute_respondent_fraction(best: Variant, split: Variant) -> float:

@@ -35,7 +35,7 @@ def gaussian(people: float, epsilon: float, delta: float = DELTA, sensitivity: f
 def laplace_variance(epsilon: float, sensitivity: float = 1.0) -> float:
     """Return 2(Δ/ε)²; on [−1, 1], where Δ = 2, it is 8/ε². Raise PlanError unless ε > 0."""
     if not epsilon > 0:
-        raise PlanError("ε must be above zero")
+        raise PlanError("bad_epsilon", "ε must be above zero")
     return 2 * (sensitivity / epsilon) ** 2
 
 
@@ -61,6 +61,6 @@ def gaussian_sigma(epsilon: float, delta: float = DELTA, sensitivity: float = 1.
 
 def _check(epsilon: float, delta: float) -> None:
     if not epsilon > 0:
-        raise PlanError("ε must be above zero")
+        raise PlanError("bad_epsilon", "ε must be above zero")
     if not 0 < delta < 1:
-        raise PlanError(f"δ is a small probability such as 0.000001, not {delta:g}")
+        raise PlanError("bad_delta", f"δ is a small probability such as 0.000001, not {delta:g}")

@@ -87,7 +87,9 @@ def plan_crosstabs(
         plan = _plan_crosstab(tree, survey, settings, names, [*groups, list(names)])
         if plan is None:
             raise PlanError(
-                f"{' and '.join(names)} cannot be one field: a design, Laplace noise or too many cells stand in the way"
+                "cannot_cross",
+                f"{' and '.join(names)} cannot be one field: a question has a design or Laplace noise, or the"
+                " combinations are too many",
             )
         plans.append(plan)
     if not plans:
@@ -104,12 +106,14 @@ def plan_crosstabs(
 
 def _check_crossing(survey: Survey, names: Sequence[str], joint: list[list[str]]) -> None:
     if len(names) < 2 or len(set(names)) < len(names):
-        raise PlanError("name at least two different questions to cross, such as cheated,help")
+        raise PlanError("too_few_questions", "name at least two different questions to cross, such as cheated,help")
     for name in names:
         if name not in survey.ids:
-            raise PlanError(f"there is no question {name!r} to cross; there are {', '.join(sorted(survey.ids))}")
+            raise PlanError(
+                "unknown_question", f"there is no question {name!r} to cross; there are {', '.join(sorted(survey.ids))}"
+            )
         if any(name in group and set(names) != set(group) for group in joint):
-            raise PlanError(f"{name} is in a joint field with other questions already")
+            raise PlanError("other_joint_field", f"{name} is in a joint field with other questions already")
 
 
 def _can_be_crossed(entry: PlannedQuestion) -> bool:

@@ -60,7 +60,7 @@ def _compute_level(name: str, epsilon: Decimal | None) -> PrivacyLevel:
     exact_detection = exact_positive_respondents(flip.p, flip.q, 0.05, POWER) if flip else None
     rare, usual = respondents_for_margin(spread_at(0.05), 0.025), respondents_for_margin(spread_at(0.2), 0.05)
     if rare is None or usual is None:
-        raise PlanError("no population is large enough")
+        raise PlanError("too_large", "no population is large enough")
     return PrivacyLevel(
         name,
         max_loss if flip else None,

@@ -145,7 +145,7 @@ def make_question(
     raw: dict[str, Any] = {"id": "question", "type": kind, "text": "?"}
     if question_type.labels_key:
         if options is None:
-            raise PlanError(f"a {kind} needs its number of options")
+            raise PlanError("no_options", f"a {kind} needs its number of options")
         raw[question_type.labels_key] = [str(i + 1) for i in range(options)]
     if has_range(kind):
         raw |= {"min": spell(low), "max": spell(high), "step": spell(step)}
@@ -164,7 +164,7 @@ def make_question(
     try:
         return parse_questions([raw])[0]
     except DefinitionError as error:
-        raise PlanError(f"{error.path.rpartition('.')[2]}: {error.reason}") from None
+        raise PlanError("bad_question", f"{error.path.rpartition('.')[2]}: {error.reason}") from None
 
 
 def plan_question(
@@ -182,10 +182,10 @@ def plan_question(
     `against` is the share or mean of a second group to compare with. Raise PlanError if the plan is impossible.
     """
     if laplace and not can_have_noise(question):
-        raise PlanError("Laplace noise is for a number without bins that everybody answers")
+        raise PlanError("not_for_laplace", "Laplace noise is for a number without bins that everybody answers")
     alone = ask is Ask.ONE and questions > 1
     if alone and settings.target.sample:
-        raise PlanError(NOT_WITH_BLOCKS)
+        raise PlanError("not_with_blocks", NOT_WITH_BLOCKS)
     question_count = 1 if alone else questions
     response_rate = 1 - SKIP_SHARE if question.optional else 1.0
     with localcontext(PRECISE):
@@ -194,7 +194,8 @@ def plan_question(
         field = make_field((question,), field_epsilon, laplace=laplace, response_rate=response_rate if alone else None)
     except DefinitionError as error:
         raise PlanError(
-            f"no mechanism at ε = {numbers.format_requested_epsilon(float(field_epsilon))}: {error.reason}"
+            "no_mechanism",
+            f"no mechanism at ε = {numbers.format_requested_epsilon(float(field_epsilon))}: {error.reason}",
         ) from None
     figures = list_estimands(
         field,
@@ -314,7 +315,9 @@ def _compute_above_zero_power(estimand: Estimand, settings: Settings, n: int | N
 
 def _plan_group_power(estimand: Estimand, settings: Settings, n: int | None, against: float) -> GroupPower:
     if not estimand.low <= against <= estimand.high:
-        raise PlanError(f"{against:g} is outside of the possible range, {estimand.low:g} to {estimand.high:g}")
+        raise PlanError(
+            "bad_comparison", f"{against:g} is outside of the possible range, {estimand.low:g} to {estimand.high:g}"
+        )
     spreads, difference = (
         (estimand.spread_at(estimand.planned), estimand.spread_at(against)),
         against - estimand.planned,

@@ -31,7 +31,7 @@ class Target:
 
     def __post_init__(self) -> None:
         if self.sample and self.size is not None:
-            raise PlanError("an estimate is about a population or about the respondents alone, not both")
+            raise PlanError("two_targets", "an estimate is about a population or about the respondents alone, not both")
 
 
 POPULATION, RESPONDENTS = Target(), Target(sample=True)
@@ -62,7 +62,7 @@ class Spread:
 def z_score(confidence: float) -> float:
     """Return the half-width of a two-sided interval in standard errors. Raise PlanError unless 0 < confidence < 1."""
     if not 0 < confidence < 1:
-        raise PlanError(f"a confidence is between 0 and 1, such as 0.95, not {confidence:g}")
+        raise PlanError("bad_confidence", f"a confidence is between 0 and 1, such as 0.95, not {confidence:g}")
     return float(ndtri((1 + confidence) / 2))
 
 
@@ -70,8 +70,9 @@ def standard_error(spread: Spread, n: float, target: Target = POPULATION) -> flo
     """Return the standard error of an estimate from n respondents. Raise PlanError if the population is smaller."""
     if target.size is not None and n > target.size:
         raise PlanError(
+            "above_population",
             f"{numbers.format_count(round(n))} respondents are more than the population of "
-            f"{numbers.format_count(target.size)}"
+            f"{numbers.format_count(target.size)}",
         )
     answers = n * spread.asked_share
     population = n if target.sample else target.size or math.inf
@@ -91,7 +92,7 @@ def respondents_for_error(spread: Spread, error: float, target: Target = POPULAT
     target. This is a quadratic equation in 1/n. Raise PlanError unless the error is positive.
     """
     if not error > 0:
-        raise PlanError("a margin must be above zero")
+        raise PlanError("bad_margin", "a margin must be above zero")
     total = (spread.people + spread.coins) / spread.asked_share - (spread.people if target.sample else 0.0)
     variance = error**2 + (spread.people / target.size if target.size else 0.0)
     n = (total + math.sqrt(total**2 + 4 * variance * spread.curator_noise)) / (2 * variance)

@@ -20,6 +20,7 @@ from survey_app.kinds.planning_assumptions import PlanError
 from survey_app.languages import numbers
 from survey_app.plan.forecast import Forecast, find_planned_question, forecast_survey
 from survey_app.plan.power import smallest_difference
+from survey_app.plan.remarks import Remark, RemarkCode, WordedRemark
 from survey_app.plan.report_variance import LEAST_RESPONDENTS
 from survey_app.plan.target import Settings
 from survey_app.store import STEP
@@ -124,12 +125,13 @@ def adapt_settings(built: BuiltSurvey, settings: Settings) -> Settings:
         return settings
     if settings.target.size is not None:
         raise PlanError(
+            "population_of_groups",
             "a population is for one survey: the sizes of groups only weigh their total. If everybody is asked, plan"
-            " each group as a file without groups, with --population its size"
+            " each group as a file without groups, with --population its size",
         )
     least = LEAST_RESPONDENTS * len(built.groups)
     if settings.respondents is not None and settings.respondents < least:
-        raise PlanError(f"{len(built.groups)} groups need at least {least} respondents")
+        raise PlanError("too_few_respondents", f"{len(built.groups)} groups need at least {least} respondents")
     if built.sizes or settings.respondents is None:
         return settings
     return replace(settings, respondents=settings.respondents // len(built.groups))
@@ -201,25 +203,27 @@ def _compute_total_margin(groups: Sequence[GroupPlan], weights: Sequence[float],
     return math.hypot(*(weight * group.margins[figure] for group, weight in zip(groups, weights, strict=True)))
 
 
-def advise_groups(plan: StudyPlan, lines: Sequence[Forecast], settings: Settings) -> list[str]:
-    """Return sentences about groups that are too small for figures of their own."""
+def advise_groups(plan: StudyPlan, lines: Sequence[Forecast], settings: Settings) -> list[WordedRemark]:
+    """Return remarks about groups that are too small for figures of their own."""
     part = numbers.format_quantity(100 * (settings.margin or 0))
-    sentences: list[str] = []
+    remarks: list[WordedRemark] = []
     small = [group for group in plan.groups if group.size and plan.each and group.size < plan.each]
     if small:
-        sentences.append(
+        sentence = (
             f"{_name_groups(plan, small)}: ±{part}% of its own takes {numbers.format_respondents(plan.each)} "
-            "respondents, more than"
-            " it has people. What helps: merge groups, a larger ε, or fewer questions; or look at the total only"
+            "respondents, more than it has people. What helps: merge groups, a larger ε, or fewer questions; or"
+            " look at the total only"
         )
+        remarks.append(_remark_on_groups("small_group", small, sentence))
     withheld = [group for group in plan.groups if group.respondents < STEP]
     if withheld:
-        sentences.append(
+        sentence = (
             f"{_name_groups(plan, withheld)}: a group with fewer than {STEP} reports is never shown"
             f"{', and then there is no total either' if plan.total else ''}; of"
             f" {numbers.format_count(plan.respondents)} respondents it would have "
             f"{numbers.format_count(withheld[0].respondents)}"
         )
+        remarks.append(_remark_on_groups("withheld_group", withheld, sentence))
     vague = [
         group
         for group in plan.groups
@@ -227,12 +231,16 @@ def advise_groups(plan: StudyPlan, lines: Sequence[Forecast], settings: Settings
         and any(margin >= line.width / 2 for margin, line in zip(group.margins, lines, strict=True))
     ]
     if vague:
-        sentences.append(
+        sentence = (
             f"{_name_groups(plan, vague)}: with {numbers.format_count(vague[0].respondents)} respondents an "
-            "interval can be as wide"
-            " as all that is possible; look at the total instead, or merge groups"
+            "interval can be as wide as all that is possible; look at the total instead, or merge groups"
         )
-    return sentences
+        remarks.append(_remark_on_groups("uninformative_group", vague, sentence))
+    return remarks
+
+
+def _remark_on_groups(code: RemarkCode, groups: Sequence[GroupPlan], sentence: str) -> WordedRemark:
+    return WordedRemark(Remark(code, [group.group for group in groups]), sentence)
 
 
 def _name_groups(plan: StudyPlan, groups: Sequence[GroupPlan]) -> str:

@@ -18,6 +18,7 @@ from survey_app.plan.advice import advise
 from survey_app.plan.ask_advice import AskRecommendation, recommend_ask
 from survey_app.plan.crosstab_plan import CrosstabPlan, plan_crosstabs
 from survey_app.plan.forecast import Forecast
+from survey_app.plan.remarks import Remark, WordedRemark
 from survey_app.plan.report_variance import NOT_WITH_BLOCKS
 from survey_app.plan.study_plan import StudyPlan, adapt_settings, advise_groups, plan_groups
 from survey_app.plan.target import Settings
@@ -30,7 +31,7 @@ class SurveyPlan(Struct, frozen=True):
     """The plan of a survey: `lines` are the forecasts of the file as written, `ways` has all variants.
 
     For a study, `lines` are about the total, or about one group if there is no total. `settings` has the number of
-    respondents for `lines`, and `study` the plan of the groups.
+    respondents for `lines`, and `study` the plan of the groups. `remarks` has the advice as data, in the same order.
     """
 
     slug: str
@@ -46,6 +47,7 @@ class SurveyPlan(Struct, frozen=True):
     choice: AskRecommendation | None
     crosses: list[CrosstabPlan]
     advice: list[str]
+    remarks: list[Remark]
     study: StudyPlan | None = None
 
     def variant(self, ask: Ask) -> Variant | None:
@@ -75,7 +77,7 @@ def plan_built(
     """Return the plan of a built file; unless `thorough`, without cross-tabs and remedies."""
     survey, study_settings = built.survey, settings
     if survey.ask and settings.target.sample:
-        raise PlanError(NOT_WITH_BLOCKS)
+        raise PlanError("not_with_blocks", NOT_WITH_BLOCKS)
     settings = adapt_settings(built, study_settings)
     variants, refused = plan_variants(tree, built, settings)
     current = next(variant for variant in variants if variant.ask == built.design.ask)
@@ -86,6 +88,8 @@ def plan_built(
     crosstabs = plan_crosstabs(tree, survey, settings, cross) if thorough else []
     study = plan_groups(built, study_settings, current.respondents)
     group_advice = advise_groups(study, current.lines, settings) if study else []
+    worded = [*(advise(built, settings, current, best, crosstabs) if thorough else ()), *group_advice]
+    worded += [WordedRemark(Remark(advice.code, list(advice.question_ids)), advice.sentence) for advice in built.advice]
     return SurveyPlan(
         slug=built.slug,
         title=survey.title,
@@ -99,6 +103,7 @@ def plan_built(
         refused=refused,
         choice=choice,
         crosses=crosstabs,
-        advice=[*(advise(built, settings, current, best, crosstabs) if thorough else ()), *group_advice, *built.advice],
+        advice=[sentence for _, sentence in worded],
+        remarks=[remark for remark, _ in worded],
         study=study,
     )

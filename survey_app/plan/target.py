@@ -28,16 +28,20 @@ class Settings:
         size = self.target.size
         if size is not None and self.respondents is not None and self.respondents > size:
             raise PlanError(
+                "above_population",
                 f"{numbers.format_count(self.respondents)} respondents are more than the population of "
-                f"{numbers.format_count(size)}"
+                f"{numbers.format_count(size)}",
             )
         if self.margin is not None and not 0 < self.margin < 1:
-            raise PlanError(f"a margin is a part of the possible range, such as 0.05 for 5 points, not {self.margin:g}")
+            raise PlanError(
+                "bad_margin",
+                f"a margin is a part of the possible range, such as 0.05 for 5 points, not {self.margin:g}",
+            )
 
     def margin_of(self, spread: Spread) -> float:
         """Return the margin at the planned respondents. Raise PlanError without a number of respondents."""
         if self.respondents is None:
-            raise PlanError("a margin needs a number of respondents")
+            raise PlanError("no_respondents", "a margin needs a number of respondents")
         return margin(spread, self.respondents, self.confidence, self.target)
 
     def respondents_for(self, spread: Spread, width: float) -> int | None:
@@ -46,5 +50,5 @@ class Settings:
         Raise PlanError without a margin.
         """
         if self.margin is None:
-            raise PlanError("a number of respondents needs a margin")
+            raise PlanError("no_margin", "a number of respondents needs a margin")
         return respondents_for_margin(spread, self.margin * width, self.confidence, self.target)

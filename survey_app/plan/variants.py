@@ -40,10 +40,11 @@ class Variant(Struct, frozen=True):
 
 
 class RefusedVariant(Struct, frozen=True):
-    """A variant that cannot be built, with the reason."""
+    """A variant that cannot be built, with the reason and its code."""
 
     ask: Ask
     name: str
+    code: str
     reason: str
 
 
@@ -75,7 +76,7 @@ def plan_variants(tree: Node, built: BuiltSurvey, settings: Settings) -> tuple[l
         try:
             variants.append(_plan_variant(built if ask == built.design.ask else _rebuild(tree, ask), ask, settings))
         except (AuthoringError, DefinitionError) as error:
-            refused.append(RefusedVariant(ask, name, error.reason))
+            refused.append(RefusedVariant(ask, name, error.code, error.reason))
     return variants, refused
 
 

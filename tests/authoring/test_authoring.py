@@ -354,6 +354,7 @@ def test_an_invisible_character_is_named_with_its_line(invisible: str) -> None:
         assert f"U+{ord(invisible):04X}" in caught.reason
 
 
+@pytest.mark.slow
 def test_authors_may_write_exactly_the_characters_that_clients_take() -> None:
     """All of Unicode but surrogates, and what YAML or a line break takes: thousands at once, refused ones alone."""
     points = [*range(0xA0, 0xD800), *range(0xE000, 0xFFFE), *range(0x10000, 0x110000)]

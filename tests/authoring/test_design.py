@@ -145,6 +145,7 @@ def test_the_design_of_the_demo() -> None:
 # the best of all
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["exact", "search"])
 def test_auto_is_as_good_as_the_best_of_all_partitions(monkeypatch: pytest.MonkeyPatch, path: str) -> None:
     """A hundred surveys of two to eight units; of other seeds 1,500 were tried, both ways: 1.0031 at worst.

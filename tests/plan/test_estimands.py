@@ -116,6 +116,7 @@ def agrees(values: Floats, planned: float, figure_mean: float) -> bool:
     return bool(low / 1.06 < ratio < high * 1.06) and centred
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("top", "runs", "each"),
     [

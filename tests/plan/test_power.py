@@ -35,6 +35,7 @@ def told_apart(epsilon: str | Decimal, shares: tuple[float, float], n: int, runs
     return float((np.abs(values[0] - values[1]) > Z * errors).mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "n"), [("0.5", 6441), ("1", 1736), (LN3, 1468), ("3", 377)])
 def test_simulated_groups_have_the_planned_power(epsilon: str | Decimal, n: int) -> None:
     """10^6 runs have a standard error of 0.0004, and the formula, which takes counts for normal, is off by 0.0012.

@@ -91,8 +91,9 @@ def test_a_finite_population_lies_between_many_people_and_the_respondents_alone(
     assert errors[0] == errors[1] < errors[2] < errors[3]
     assert errors[2] ** 2 == pytest.approx(0.5 * 0.16 / 500 + spread.coins / 500)
     assert respondents_for_margin(spread, 0.05, target=Target(1200)) is None
-    with pytest.raises(PlanError, match="more than the population"):
+    with pytest.raises(PlanError) as refused:
         standard_error(spread, 501, Target(500))
+    assert refused.value.code == "above_population"
 
 
 SPREADS = st.builds(
