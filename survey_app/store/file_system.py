@@ -7,7 +7,6 @@ no file modes: new files get the access rights of their folder.
 
 import os
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 NO_LINK = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)  # flags to open a file that is no symbolic link
@@ -93,20 +92,3 @@ def reserve_space(handle: int, size: int) -> None:
     end = os.lseek(handle, 0, os.SEEK_END)  # macOS and Windows: written zeros take space
     while end < size:
         end += os.write(handle, ZEROS[: size - end])
-
-
-def set_owner(handle: int, owner: os.stat_result, mode: int) -> None:
-    """Give an open file the owner of another file, and a mode. Raise PermissionError if that is not allowed."""
-    if sys.platform != "win32":
-        status = os.fstat(handle)
-        if status.st_uid != owner.st_uid:
-            os.fchown(handle, owner.st_uid, owner.st_gid)
-        if status.st_mode & 0o777 != mode:
-            os.fchmod(handle, mode)
-
-
-def restrict_mode(path: Path, mode: int) -> None:
-    """Set the mode of a file if it exists."""
-    if sys.platform != "win32":
-        with suppress(FileNotFoundError):
-            path.chmod(mode)

@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 
 from candor_client.definition import Survey
+from survey_app.store.file_system import sync_folder
 from survey_app.store.records import StoreError
 from survey_app.store.sql.contents import TABLES, TALLIES, Contents
 from survey_app.store.sql.dialect import Connection
@@ -98,9 +99,7 @@ def backup(store: Contents, identity: bytes, file: Path, progress: Progress = la
         digests = copy_store(store, target, identity, progress)
         target.close()
         os.replace(partial, file)
-        handle = os.open(file.parent, os.O_RDONLY)
-        os.fsync(handle)
-        os.close(handle)
+        sync_folder(file.parent)
     finally:
         target.close()
         for path in files:

@@ -37,6 +37,7 @@ from tests.definitions import simple, survey
 from tests.fixtures import add, add_worked_example, check_store, submission
 from tests.postgres import Postgres
 from tests.store.conftest import AnyStore, PostgresPlace, SqlitePlace
+from tests.store.earlier_files import SENTENCES, write_earlier_file
 from tests.ticket_surveys import invitation_survey
 
 Make = Callable[[str], AnyStore]
@@ -277,3 +278,20 @@ def test_a_backup_has_no_keys_and_says_what_that_means(make: Make, tmp_path: Pat
     assert told.exit_code == 0, told.output
     assert "club takes answers by invitation" in told.output and "nobody can take one there" in told.output
     assert source.secret_key() not in file.read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_the_log_of_an_earlier_version_is_copied_as_codes(make: Make, tmp_path: Path, kind: str) -> None:
+    recent, target = make("sqlite"), make(kind)
+    assert isinstance(recent, SqliteStore)
+    published = add_worked_example(recent)
+    recent.tidy(now=True)
+    recent.close()
+    write_earlier_file(tmp_path / "old.db", 5, recent.path)
+    source = SqliteStore(tmp_path / "old.db")
+    source.migrate()
+    copy(source, target)
+    events = target.events(published.owner)
+    assert events == source.events(published.owner)
+    assert [(event.code, event.data) for event in reversed(events)] == [(code, data) for _, code, data in SENTENCES]
+    source.close()

@@ -153,12 +153,16 @@ class Reports(States, Database):
                 yield tally_of([row[:2] for row in rows]), _rows(session, published, hidden)
 
     def recount(self, published: PublishedSurvey, progress: Callable[[int], None]) -> tuple[Tally, Tally]:
-        """Return the stored tally and the tally of a recount of all reports, as of one moment; only for operators."""
+        """Return the stored tally and the tally of a recount of all reports, as of one moment; only for operators.
+
+        Both are empty if the survey was deleted in the meantime.
+        """
         counts, count = np.zeros(published.survey.width, dtype=np.int64), 0
         with self._snapshot_transaction(published.key) as session:
-            if session is None:
+            query = "select total, counts from tallies where survey = ?"
+            rows = session.execute(query, (published.key,)).fetchall() if session else []
+            if session is None or not rows:  # the next rewrite drops the table of a deleted survey
                 return Tally.empty(published.survey), Tally.empty(published.survey)
-            rows = session.execute("select total, counts from tallies where survey = ?", (published.key,)).fetchall()
             for bits in _rows(session, published, frozenset()):
                 add_bits(counts, bits)
                 count += len(bits)

@@ -16,6 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from survey_app.store.file_system import NO_LINK, reserve_space
 from survey_app.store.records import StoreError, Unavailable, now
 from survey_app.store.rewrite_schedule import Disorder
 from survey_app.store.sql.dialect import Base
@@ -126,9 +127,9 @@ class Database(Base):
         growth = connection.execute("pragma page_count").fetchone()[0] * PAGE_BYTES - self.path.stat().st_size
         reserved = self._reserve.stat().st_size if self._reserve.exists() else 0
         if growth > reserved:
-            handle = os.open(self._reserve, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, OWNER_ONLY)
+            handle = os.open(self._reserve, os.O_RDWR | os.O_CREAT | NO_LINK, OWNER_ONLY)
             try:
-                os.posix_fallocate(handle, 0, -(-growth // RESERVE_UNIT) * RESERVE_UNIT)
+                reserve_space(handle, -(-growth // RESERVE_UNIT) * RESERVE_UNIT)
             finally:
                 os.close(handle)
 

@@ -2,15 +2,17 @@
 
 Unlike SQLite's own busy handler, `flock` queues fairly. But every user who can open the file can hold the lock, and
 `flock` waits without limit. So the file has mode 600 and the owner of the database, and a wait ends after some seconds.
+On Windows, which has no modes, the folder's access rights decide who can open the file.
 """
 
-import fcntl
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from survey_app.store.file_system import NO_LINK, close_locked_file, lock_file, try_to_lock_file
 from survey_app.store.records import Unavailable
 
 OWNER_ONLY = 0o600
@@ -19,7 +21,7 @@ NON_OWNER_BITS = 0o077
 
 def restrict_access(*paths: Path) -> None:
     """Restrict access to these files, if they exist, to their owner. Raise PermissionError if that is not allowed."""
-    for path in paths:
+    for path in paths if sys.platform != "win32" else ():
         with suppress(FileNotFoundError):
             if path.stat().st_mode & NON_OWNER_BITS:
                 try:
@@ -53,7 +55,7 @@ class Lock:
             try:
                 yield
             finally:
-                os.close(handle)
+                close_locked_file(handle)
         finally:
             self._mutex.release()
 
@@ -61,7 +63,7 @@ class Lock:
         if self._waiter is None or not self._waiter.claim():
             handle = self._open()
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                try_to_lock_file(handle)
                 return handle
             except BlockingIOError:
                 self._waiter = _Waiter(handle)
@@ -71,13 +73,14 @@ class Lock:
         return handle
 
     def _open(self) -> int:
-        handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, OWNER_ONLY)
+        handle = os.open(self._path, os.O_RDWR | os.O_CREAT | NO_LINK, OWNER_ONLY)
         try:
-            lock, owner = os.fstat(handle), os.stat(self._database)
-            if lock.st_uid != owner.st_uid:  # created by root, or by a user who wants to block writers
-                os.fchown(handle, owner.st_uid, owner.st_gid)
-            if lock.st_mode & NON_OWNER_BITS:
-                os.fchmod(handle, OWNER_ONLY)
+            if sys.platform != "win32":
+                lock, owner = os.fstat(handle), os.stat(self._database)
+                if lock.st_uid != owner.st_uid:  # created by root, or by a user who wants to block writers
+                    os.fchown(handle, owner.st_uid, owner.st_gid)
+                if lock.st_mode & NON_OWNER_BITS:
+                    os.fchmod(handle, OWNER_ONLY)
         except PermissionError:
             os.close(handle)
             owners = f"it belongs to user {lock.st_uid}, the database to user {owner.st_uid}"
@@ -102,14 +105,14 @@ class _Waiter:
         threading.Thread(target=self._queue, name="lock", daemon=True).start()
 
     def _queue(self) -> None:
-        fcntl.flock(self.handle, fcntl.LOCK_EX)
+        lock_file(self.handle)
         with self._change:
             if self._is_wanted:
                 self._is_locked = True
                 self._change.notify()
             else:
                 self._is_released = True
-                os.close(self.handle)
+                close_locked_file(self.handle)
 
     def claim(self) -> bool:
         """Take over the wait; return False if the lock was released already."""

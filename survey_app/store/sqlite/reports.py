@@ -95,8 +95,7 @@ class Reports(States, Rewriter):
 
         Pending reports are not included: a cross-tab or an export must not show more than the results.
         """
-        with closing(self._open()) as connection:
-            connection.execute("begin")
+        with self._open_reader() as connection:
             row = connection.execute(
                 f"select {HIDDEN_COLUMNS} from tallies where survey = ?", (published.key,)
             ).fetchone()
@@ -107,21 +106,27 @@ class Reports(States, Rewriter):
                 yield tally_of([row[:2]]), _rows(connection, published, hidden)
 
     def recount(self, published: PublishedSurvey, progress: Callable[[int], None]) -> tuple[Tally, Tally]:
-        """Return the stored tally and the tally of a recount of all reports, as of one moment; only for operators."""
-        connection = self._connection
-        connection.execute("begin")
-        try:
+        """Return the stored tally and the tally of a recount of all reports, as of one moment; only for operators.
+
+        Both are empty if the survey was deleted in the meantime.
+        """
+        counts, count = np.zeros(published.survey.width, dtype=np.int64), 0
+        with self._open_reader() as connection:
             row = connection.execute("select total, counts from tallies where survey = ?", (published.key,)).fetchone()
-            cursor = connection.execute("select bits from reports where survey = ?", (published.key,))
-            counts, reports = np.zeros(published.survey.width, dtype=np.int64), 0
-            most = rows_at_once(published.survey, CHUNK)
-            while rows := [bits for (bits,) in cursor.fetchmany(most)]:
-                add_bits(counts, stack_reports(rows))
-                reports += len(rows)
-                progress(len(rows))
-        finally:
-            connection.execute("rollback")
-        return tally_of([row]), Tally(reports, counts)
+            if row is None:
+                return Tally.empty(published.survey), Tally.empty(published.survey)
+            for bits in _rows(connection, published, frozenset()):
+                add_bits(counts, bits)
+                count += len(bits)
+                progress(len(bits))
+        return tally_of([row]), Tally(count, counts)
+
+    @contextmanager
+    def _open_reader(self) -> Iterator[sqlite3.Connection]:
+        """Open a connection that reads everything as of one moment; it blocks no writers."""
+        with closing(self._open()) as connection:
+            connection.execute("begin")
+            yield connection
 
 
 def _rows(connection: sqlite3.Connection, published: PublishedSurvey, hidden: frozenset[bytes]) -> Iterator[Bits]:
