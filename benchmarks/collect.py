@@ -1,9 +1,15 @@
-"""Collecting, in one run on loopback: durable single reports against a route that does nothing, batches against raw
-SQLite, results against the number of reports."""
+"""Collecting, in one run on loopback.
+
+Durable single reports against a route that does nothing, the RSGI adapter against the same Flask route without it,
+batches against raw SQLite, results against the number of reports.
+
+Two facts keep the adapter, besides its speed. Under WSGI, a sender that stops in the middle of a body holds a thread:
+as many of them as there are threads stop the server. And the adapter bounds the memory of all bodies together before
+it reads them.
+"""
 
 import contextlib
 import gc
-import os
 import socket
 import sqlite3
 import statistics
@@ -18,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import load
+from benchmarks import load, noop
 from benchmarks.page import Bars
 from candor_client import Report, Survey, randomize
 from survey_app.accounts import add_user
@@ -32,6 +38,7 @@ from survey_app.store.sqlite import SqliteStore
 CONCURRENCY, ROUNDS = 32, 3
 COUNTS = (10**3, 10**5, 10**7)
 TIMEOUT = 60  # seconds for a server to start, or to end
+STOPPED_SECONDS = 3.0  # that a report may wait beside senders that stopped
 ROOT = Path(__file__).parent.parent
 
 
@@ -70,13 +77,15 @@ def make_reports(survey: Survey, count: int) -> list[Report]:
 
 
 @contextlib.contextmanager
-def run_server(db: str, workers: int) -> Iterator[int]:
-    """Start the real server with its no-op route on a free port, yield the port, and terminate it at the end."""
+def run_server(db: str, workers: int, *mode: str) -> Iterator[int]:
+    """Start the real server with its no-op route on a free port, yield the port, and terminate it at the end.
+
+    With the mode `wsgi` it has no RSGI adapter.
+    """
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "benchmarks.noop", str(port), str(workers)]
-    environment = {**os.environ, "CANDOR_DB": db, "CANDOR_RATE_LIMIT": "off"}
-    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
+    command = [sys.executable, "-m", "benchmarks.noop", db, str(port), str(workers), *mode]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
     try:
         _wait(process, port)
         yield port
@@ -123,6 +132,59 @@ def measure_single_reports(workers: int, requests: int, rounds: int) -> float:
             print(f"{workers} worker(s): median ratio {ratio:.2f} (goal 0.8),"
                   f" worst p99 {max(p99s) * 1000:.1f} ms (goal 50)")  # fmt: skip
     return ratio
+
+
+def measure_adapter(requests: int, rounds: int) -> float:
+    """Return the median ratio of the rates of durable reports through the RSGI adapter and through its Flask route.
+
+    Two servers with one worker each run at the same time, and take turns. The Flask route has as many threads as there
+    are requests at the same time.
+    """
+    with contextlib.ExitStack() as stack:
+        ports, published = [], None
+        for mode in ((), ("wsgi",)):
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            store, published = create_store(Path(folder))
+            store.close()
+            ports.append(stack.enter_context(run_server(f"sqlite:///{folder}/bench.db", 1, *mode)))
+        assert published is not None  # noqa: S101  for mypy
+        path = f"/api/surveys/{published.survey.slug}/reports"
+        ratios = []
+        for round_number in range(rounds + 1):
+            messages = [load.request(path, report.to_json()) for report in make_reports(published.survey, requests)]
+            adapter, flask = (load.run(port, messages, CONCURRENCY) for port in ports)
+            if adapter.statuses != {201: requests} or flask.statuses != {201: requests}:
+                raise RuntimeError(f"unexpected answers: {adapter.statuses} {flask.statuses}")
+            if round_number:
+                ratios.append(adapter.rate / flask.rate)
+                print(
+                    f"RSGI adapter: stored {adapter.rate:7,.0f}/s, p99 {adapter.p99 * 1000:5.1f} ms;"
+                    f" the same Flask route under WSGI, {noop.THREADS} threads {flask.rate:7,.0f}/s,"
+                    f" p99 {flask.p99 * 1000:5.1f} ms; ratio {ratios[-1]:.2f}"
+                )
+        for name, port in zip(("RSGI adapter", "Flask route under WSGI"), ports, strict=True):
+            message = load.request(path, make_reports(published.survey, 1)[0].to_json())
+            print(f"{name}, beside {noop.THREADS} senders that stop within a body: {_answer_time(port, message)}")
+    ratio = statistics.median(ratios)
+    print(f"RSGI adapter: median ratio to the same Flask route {ratio:.2f}")
+    return ratio
+
+
+def _answer_time(port: int, message: bytes) -> str:
+    """Return how long a report waits beside as many stopped senders as the WSGI server has threads."""
+    head, _, _ = message.partition(b"\r\n\r\n")
+    with contextlib.ExitStack() as stack:
+        for _ in range(noop.THREADS):
+            stopped = stack.enter_context(socket.create_connection(("127.0.0.1", port)))
+            stopped.sendall(head + b"\r\n\r\n{")
+        with socket.create_connection(("127.0.0.1", port), timeout=STOPPED_SECONDS) as sender:
+            start = time.perf_counter()
+            sender.sendall(message)
+            try:
+                sender.recv(1)
+            except TimeoutError:
+                return f"no answer in {STOPPED_SECONDS:g} s"
+            return f"an answer in {(time.perf_counter() - start) * 1000:.0f} ms"
 
 
 def measure_batches(count: int, rounds: int) -> float:
@@ -191,6 +253,8 @@ def main(quick: bool) -> list[Bars]:
          measure_single_reports(workers, size.requests, size.rounds))
         for workers in size.workers
     ]  # fmt: skip
+    ratios.append(("single durable reports, over the same Flask route without the adapter",
+                   measure_adapter(size.requests, size.rounds)))  # fmt: skip
     ratios.append(("batches of JSON, over sqlite3's executemany", measure_batches(size.batch, size.batches)))
     times = measure_results(size.reads)
     latencies = tuple((f"{count:,} reports", seconds / times[COUNTS[0]]) for count, seconds in times.items())

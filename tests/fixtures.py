@@ -8,7 +8,7 @@ import json
 import secrets
 import sqlite3
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -26,9 +26,11 @@ from survey_app import create_app
 from survey_app.accounts import hash_secret
 from survey_app.authoring import build_file
 from survey_app.authoring.terms import Terms
+from survey_app.collect.rate_limit import Limiter
 from survey_app.problems import PROBLEMS
 from survey_app.store import Member, PublishedSurvey, State, Store, Submission, TicketFile, User
 from survey_app.store.sqlite import SqliteStore
+from survey_app.web.extension import NAME, get_candor
 from tests.definitions import simple, survey, worked_example
 from tests.route_cache import TEMPLATES
 from tests.rsgi_client import RsgiClient
@@ -72,6 +74,12 @@ def phrase(name: str) -> str:
     return f"correct horse of {name}"
 
 
+def replace_limiters(app: Flask, **limiters: Limiter) -> None:
+    """Give an app other limits."""
+    candor = get_candor(app)
+    app.extensions[NAME] = replace(candor, limiters=replace(candor.limiters, **limiters))
+
+
 @dataclass
 class Installation:
     """A server with an owner, ada, whose token is TOKEN, and a stranger, eve."""
@@ -84,8 +92,7 @@ class Installation:
     @property
     def tickets(self) -> TicketFile:
         """The file of the invitations and tickets."""
-        file: TicketFile = self.app.extensions["candor_tickets"]
-        return file
+        return get_candor(self.app).tickets
 
     @property
     def client(self) -> FlaskClient:
@@ -94,8 +101,7 @@ class Installation:
 
     def close(self) -> None:
         """End the writer and the signing process, and let go of the files."""
-        self.app.extensions["candor_intake"].close()
-        self.app.extensions["candor_issuer"].close()
+        get_candor(self.app).close()
         self.tickets.close()
         self.store.close()
 

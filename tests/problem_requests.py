@@ -1,15 +1,17 @@
 """For each problem of the table, one request to an installation that provokes it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from werkzeug.test import TestResponse
 
 from candor_client.definition import LARGEST_REPORT
 from candor_client.report import to_base64url
-from survey_app.collect.intake import Intake
+from survey_app.collect.rate_limit import Limiter
 from survey_app.store import State, now
 from survey_app.web import api
+from survey_app.web.extension import NAME, get_candor
 from tests.console import EXAM
 from tests.fixtures import HOUR, TOKEN, Installation, block, check_stored, make_report, other_bits, wire
 from tests.ticket_surveys import invent_ticket, invitation_survey, request_for
@@ -53,8 +55,9 @@ def _take_second_ticket(installation: Installation, monkeypatch: pytest.MonkeyPa
 
 
 def _post_above_limit(installation: Installation, monkeypatch: pytest.MonkeyPatch) -> TestResponse:
-    installation.app.extensions["candor_intake"].close()
-    installation.app.extensions["candor_intake"] = Intake(installation.store, "1/minute")
+    candor = get_candor(installation.app)
+    reports = replace(candor.reports, senders=Limiter("1/minute"))
+    installation.app.extensions[NAME] = replace(candor, reports=reports)
     report = make_report(installation.publish())
     check_stored(installation.post(report))
     return installation.post(report)

@@ -3,6 +3,8 @@
 `--db` names the issuer's file, which has tickets and nothing else.
 """
 
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -156,6 +158,8 @@ def close_command(ctx: click.Context, slug: str) -> None:
 @click.pass_context
 def serve_command(ctx: click.Context, host: str, port: int, workers: int, trusted_proxies: int) -> None:
     """Run a server that only gives out tickets."""
+    serve.require_posix()
     file = _open_file(ctx)
     file.close()
-    serve.serve_issuer(file.path, host, port, workers, trusted_proxies)
+    config = replace(serve.read_config(os.environ), trusted_proxies=trusted_proxies)
+    serve.serve_issuer(file.path, config, host, port, workers)

@@ -1,6 +1,5 @@
 """The `survey mail` command: send invitations by mail. Without --send it only prints a preview."""
 
-import fcntl
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +19,7 @@ from survey_app.invitations.mail.message import Letter, compose_letter
 from survey_app.invitations.mail.recipients import ListError, read_recipients
 from survey_app.invitations.mail.sent_log import SentLine, SentLog, log_path
 from survey_app.invitations.mail.smtp import PORTS, Server, SmtpConnection, SmtpError
+from survey_app.store.file_system import try_to_lock_file
 
 TOKEN = "CANDOR_TOKEN"  # noqa: S105 — the name of a variable
 OPTIONS = (
@@ -122,8 +122,8 @@ def _lock_list(listed: Path) -> Iterator[None]:
     """Lock the list: two simultaneous runs would write to people twice. Raise ClickException if it is locked."""
     with listed.open("rb") as file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+            try_to_lock_file(file.fileno())
+        except BlockingIOError:
             raise click.ClickException(f"another candor survey mail is at work on {listed}") from None
         yield
 

@@ -4,6 +4,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -43,8 +44,10 @@ def add_server_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.pass_context
 def serve_command(ctx: click.Context, host: str, port: int, workers: int, trusted_proxies: int) -> None:
     """Run the server."""
-    announce_new_database(ctx.obj or DEFAULT_DB)
-    serve.serve(ctx.obj or DEFAULT_DB, host, port, workers, trusted_proxies)
+    serve.require_posix()
+    config = replace(serve.read_config(os.environ), db=ctx.obj or DEFAULT_DB, trusted_proxies=trusted_proxies)
+    announce_new_database(config.db)
+    serve.serve(config, host, port, workers)
 
 
 @click.command("demo", epilog=format_examples("candor demo --port 8080"))
@@ -63,6 +66,7 @@ def demo_command(ctx: click.Context, host: str, port: int, respondents: int) -> 
 
     CANDOR_DB is never written to: it may name the database of a real server.
     """
+    serve.require_posix()
     db = _choose_demo_database(ctx)
     by_make = "MAKELEVEL" in os.environ  # make passes no options on
     serve.check_port(host, port, 'make demo DEMO="--port {}"' if by_make else "--port {}")
@@ -86,7 +90,8 @@ def demo_command(ctx: click.Context, host: str, port: int, respondents: int) -> 
                 store.write(lambda: batch)  # noqa: B023 — called at once
                 progress(len(batch))
     store.close()
-    serve.serve(db, host, port, 1, 0, {"DEMO": (slug, published.survey.digest)})
+    demo = (slug, published.survey.digest)
+    serve.serve(replace(serve.read_config(os.environ), db=db, trusted_proxies=0, demo=demo), host, port, 1)
 
 
 def _choose_demo_database(ctx: click.Context) -> str:

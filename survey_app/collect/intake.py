@@ -3,19 +3,15 @@
 The order is fixed: size, JSON, digest, bits, ticket, id, state of the survey. For a survey by invitation, the id must
 belong to the ticket, and the ticket must be signed. The ticket is dropped here, and only its id is stored.
 
-`web.rsgi` serves reports in production without Flask, whose routing would take most of the time of a request
-(`benchmarks/collect.py` measures it). `web.api` serves them under any other WSGI server. Both call `Intake.accept`, and
-send the result of `make_reply`.
+`report_endpoint` is what the HTTP servers call.
 """
 
 import gc
-import logging
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from functools import cached_property
 from itertools import repeat
-from typing import NamedTuple
 
 import msgspec
 
@@ -24,34 +20,18 @@ from candor_client.definition import LARGEST_REPORT, Survey
 from candor_client.errors import ReportError
 from candor_client.report import ID_BYTES, from_base64url, to_base64url, unpack
 from candor_client.ticket import MODULUS_BYTES, PREFIX_BYTES, Ticket, message, ticket_id
-from survey_app.collect.rate_limit import Counts, Limiter
+from survey_app.collect.endpoint import Endpoint, Reply, problem_reply, too_large
+from survey_app.collect.rate_limit import Limiter
 from survey_app.collect.writer import Writer
 from survey_app.invitations.keys import is_signed
-from survey_app.problems import CONTENT_TYPE, Problem
-from survey_app.store import Outcome, Store, Submission, Unavailable
-
-log = logging.getLogger(__name__)
+from survey_app.problems import Problem
+from survey_app.store import Outcome, Store, Submission
 
 REPORTS = re.compile(rf"/api/surveys/({NAME.pattern})/reports")
-LENGTH = re.compile(r"[0-9]{1,20}")
-WAIT_SECONDS = 30
 DECODERS, CACHE_SIZE = 100, 4096
 QUOTES, QUOTES_WITH_TICKET = 12, 22  # in a report without a ticket, and with one
 ID_DIGITS, SEPARATOR = 22, '","bits":"'  # of an id in base64url; the text between the id and the bits
 BITS_OFFSET = ID_DIGITS + len(SEPARATOR)
-
-RESPONDENT_HEADERS = [
-    ("Access-Control-Allow-Origin", "*"),
-    ("Cache-Control", "no-store"),
-    ("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
-    ("Referrer-Policy", "no-referrer"),
-    ("X-Content-Type-Options", "nosniff"),
-]
-PREFLIGHT_HEADERS = [
-    ("Access-Control-Allow-Methods", "GET, POST"),
-    ("Access-Control-Allow-Headers", "Content-Type, Candor-Invitation"),
-    ("Access-Control-Max-Age", "86400"),
-]
 
 
 class _Ticket(msgspec.Struct, forbid_unknown_fields=True):
@@ -163,50 +143,11 @@ def _decode_sized(text: str, length: int, what: str) -> bytes:
     return data
 
 
-def check_length(declared: str | None, most: int) -> int:
-    """Return the declared length of a body, 0 if none is declared. Raise Problem if it is too large or not a number."""
-    if declared and not LENGTH.fullmatch(declared):
-        raise Problem("malformed_request", "Content-Length is no number.")
-    length = int(declared or 0)
-    if length > most:
-        raise Problem("too_large", f"At most {most} bytes.")
-    return length
-
-
-class Reply(NamedTuple):
-    """An HTTP response."""
-
-    status: int
-    content_type: str
-    body: bytes
-    headers: Sequence[tuple[str, str]] = ()
-
-
-def make_reply(outcome: Outcome | BaseException) -> Reply:
-    """Return the response to a report, for its outcome or for the error that it raised."""
-    if outcome is Outcome.STORED or outcome is Outcome.ALREADY_STORED:
-        status = 201 if outcome is Outcome.STORED else 200
-        return Reply(status, "application/json", b'{"status":"%s"}' % outcome.encode())
-    if isinstance(outcome, Outcome):
-        problem = Problem(outcome)
-    elif isinstance(outcome, Problem):
-        problem = outcome
-    elif isinstance(outcome, Unavailable | TimeoutError):
-        problem = Problem("unavailable")
-    else:
-        log.error("%s while a report was taken", type(outcome).__name__, exc_info=outcome)
-        problem = Problem("internal_error")
-    return Reply(problem.status, CONTENT_TYPE, problem.body(), problem.headers)
-
-
 class Intake:
-    """The intake of single reports: check the address before the body is read, then accept the body."""
+    """The intake of single reports. `destroy_keys` is passed on to the `Writer`."""
 
-    def __init__(
-        self, store: Store, limit: str, destroy_keys: Callable[[], bool] = lambda: True, counts: Counts | None = None
-    ) -> None:
-        self._store = store
-        self._writer, self._limiter = Writer(store, destroy_keys), Limiter(limit, "senders", counts)
+    def __init__(self, store: Store, destroy_keys: Callable[[], bool] = lambda: True) -> None:
+        self._store, self._writer = store, Writer(store, destroy_keys)
         self._decoders: dict[str, Decoder] = {}
 
     def begin(self) -> None:
@@ -222,14 +163,10 @@ class Intake:
         """Store the waiting reports, and stop the writer."""
         self._writer.close()
 
-    def limit(self, address: str) -> None:
-        """Count a request from this address. Raise TooMany if it exceeds the limit."""
-        self._limiter.check(address)
-
     def accept(self, slug: str, body: bytes) -> Future[Outcome]:
         """Validate one report and submit it to the writer; return a future of its outcome. Raise Problem if invalid."""
         if len(body) > LARGEST_REPORT:
-            raise Problem("too_large", f"At most {LARGEST_REPORT} bytes.")
+            raise too_large(LARGEST_REPORT)
         current = self._store.current_key_and_digest(slug)
         if current is None:
             raise Problem("not_found", "There is no such survey.")
@@ -269,3 +206,25 @@ class Intake:
                 self._decoders.clear()
             decoder = self._decoders[digest] = Decoder(published.survey, key)
         return decoder
+
+
+STORED, ALREADY_STORED = (
+    Reply(status, "application/json", b'{"status":"%s"}' % outcome.encode())
+    for status, outcome in ((201, Outcome.STORED), (200, Outcome.ALREADY_STORED))
+)
+
+
+def make_report_reply(outcome: Outcome) -> Reply:
+    """Return the response to a report, for what the store did with it."""
+    if outcome is Outcome.STORED:
+        return STORED
+    return ALREADY_STORED if outcome is Outcome.ALREADY_STORED else problem_reply(Problem(outcome))
+
+
+def report_endpoint(intake: Intake, senders: Limiter) -> Endpoint[Outcome]:
+    """Return the endpoint that takes reports. `senders` limits the requests of one address."""
+
+    def submit(slug: str, _: str | None, body: bytes) -> Future[Outcome]:
+        return intake.accept(slug, body)
+
+    return Endpoint(REPORTS, LARGEST_REPORT, senders, submit, make_report_reply)

@@ -8,12 +8,10 @@ as many addresses. Each window begins with empty cells and a new salt. If a work
 kernel releases its lock, and one count is at most one too low.
 """
 
-import fcntl
 import hashlib
 import ipaddress
 import math
 import mmap
-import os
 import re
 import secrets
 import struct
@@ -23,9 +21,9 @@ import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from survey_app.problems import Problem
+from survey_app.store.file_system import lock_byte, unlock_byte
 
 DEFAULT_RATE_LIMIT = "3000/minute"  # a lecture hall shares one address
 DEFAULT_LOGIN_LIMIT = "10/minute"
@@ -50,9 +48,8 @@ class Counts:
 
     def __init__(self) -> None:
         self._memory = mmap.mmap(-1, len(COUNTERS) * COUNTER_BYTES)
-        self._file, path = tempfile.mkstemp()  # only for its lock: it stays empty, and is unlinked at once
-        Path(path).unlink()
-        weakref.finalize(self, os.close, self._file)
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115  only for its lock: it stays empty, and has no name
+        weakref.finalize(self, self._file.close)
         self._threads = threading.Lock()
 
     @contextmanager
@@ -60,12 +57,12 @@ class Counts:
         """Yield the bytes of one counter, locked for this thread of this process."""
         index = COUNTERS.index(name)
         with self._threads:  # a file lock belongs to the whole process
-            fcntl.lockf(self._file, fcntl.LOCK_EX, 1, index)
+            lock_byte(self._file.fileno(), index)
             try:
                 with memoryview(self._memory)[index * COUNTER_BYTES : (index + 1) * COUNTER_BYTES] as section:
                     yield section
             finally:
-                fcntl.lockf(self._file, fcntl.LOCK_UN, 1, index)
+                unlock_byte(self._file.fileno(), index)
 
 
 class Limiter:

@@ -10,8 +10,7 @@ import hashlib
 import re
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
-from contextlib import suppress
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -23,7 +22,7 @@ from candor_client.errors import ReportError
 from candor_client.report import from_base64url, to_base64url
 from candor_client.ticket import MODULUS_BYTES, Tickets
 from survey_app.accounts import hash_secret
-from survey_app.collect.intake import Reply, make_reply
+from survey_app.collect.endpoint import Endpoint, Reply, too_large
 from survey_app.collect.rate_limit import Counts, Limiter
 from survey_app.invitations.signer import MOST_WAITING, Signer
 from survey_app.problems import Problem
@@ -33,7 +32,6 @@ from survey_app.store import (
     Store,
     StoreError,
     TicketFile,
-    Unavailable,
     now,
     opened_version,
     state_refusal,
@@ -106,7 +104,7 @@ _wire = msgspec.json.Decoder(_Wire).decode
 def _parse(body: bytes) -> tuple[str, bytes]:
     """Return the digest and the blinded message of a request. Raise Problem if it is malformed."""
     if len(body) > LARGEST_REQUEST:
-        raise Problem("too_large", f"At most {LARGEST_REQUEST} bytes.")
+        raise too_large(LARGEST_REQUEST)
     try:
         wire = _wire(body)
         if b"\\" in body or body.count(b'"') != 8:  # msgspec keeps the last of two equal keys, and reads escapes
@@ -143,21 +141,13 @@ class TicketIssuer:
             self._waiting += 1
         result: Future[bytes] = Future()
         result.add_done_callback(self._count_done)
-        self._thread.submit(self._serve, slug, digest, hashed, message, result)
+        marked = self._thread.submit(self._mark, slug, digest, hashed, message)
+        marked.add_done_callback(lambda _: _pass_on(marked, result))
         return result
 
     def _count_done(self, _: Future[bytes]) -> None:
         with self._lock:
             self._waiting -= 1
-
-    def _serve(self, slug: str, digest: str, code: bytes, message: bytes, result: Future[bytes]) -> None:
-        try:
-            signature = self._mark(slug, digest, code, message)
-        except Exception as error:  # the waiting request gets the error
-            with suppress(InvalidStateError):
-                result.set_exception(error)
-            return
-        signature.add_done_callback(lambda source: _copy_result(source, result))
 
     def _mark(self, slug: str, digest: str, code: bytes, message: bytes) -> Future[bytes]:
         target = self._find(slug)
@@ -196,19 +186,26 @@ class TicketIssuer:
         self._signer.close()
 
 
+def _pass_on(marked: Future[Future[bytes]], result: Future[bytes]) -> None:
+    """Pass on an error of the thread that marks, or the outcome of the signing process once it is there."""
+    if error := marked.exception():
+        result.set_exception(error)
+    else:
+        marked.result().add_done_callback(lambda signed: _copy_result(signed, result))
+
+
 def _copy_result(source: Future[bytes], result: Future[bytes]) -> None:
-    with suppress(InvalidStateError):  # the request was cancelled
-        error = source.exception()
-        if error is None:
-            result.set_result(source.result())
-        else:
-            result.set_exception(error)
+    if error := source.exception():
+        result.set_exception(error)
+    else:
+        result.set_result(source.result())
 
 
-def make_ticket_reply(outcome: bytes | BaseException) -> Reply:
-    """Return the response to a request for a ticket, for its signature or for the error that it raised."""
-    if isinstance(outcome, bytes):
-        return Reply(200, "application/json", b'{"signature":"%s"}' % to_base64url(outcome).encode())
-    if isinstance(outcome, Unavailable | TimeoutError):
-        return make_reply(Problem("unavailable", LATER))
-    return make_reply(outcome)
+def make_ticket_reply(signature: bytes) -> Reply:
+    """Return the response that carries a signature."""
+    return Reply(200, "application/json", b'{"signature":"%s"}' % to_base64url(signature).encode())
+
+
+def ticket_endpoint(issuer: TicketIssuer, senders: Limiter) -> Endpoint[bytes]:
+    """Return the endpoint that issues tickets. `senders` limits the requests of one address."""
+    return Endpoint(TICKETS, LARGEST_REQUEST, senders, issuer.issue, make_ticket_reply, LATER)

@@ -9,15 +9,16 @@ import hmac
 import re
 from collections.abc import Iterator
 
-from flask import Flask, Response, current_app, request
+from flask import Flask, Response, request
 
 from candor_client.canonical import NAME
 from survey_app.accounts import hash_secret
 from survey_app.estimate.contingency import PairError
-from survey_app.estimate.refusals import Refusal, RefusalCode
+from survey_app.estimate.refusal_codes import Refusal, RefusalCode
 from survey_app.languages import numbers
 from survey_app.problems import Problem
 from survey_app.store import PublishedSurvey, Role, State, Store, TicketFile, User, any_version, opened_version
+from survey_app.web.extension import current_candor, get_candor
 from survey_app.web.sessions import require_session_account, session_account
 
 MOST_SCANNED, MOST_SCANNED_FOR_ANYONE = 1_000_000, 100_000
@@ -30,19 +31,17 @@ RESULTS = "/results/"  # links to results are valid below this path only, and so
 
 def get_store(app: Flask) -> Store:
     """Return the store of an app."""
-    instance: Store = app.extensions["candor_store"]
-    return instance
+    return get_candor(app).store
 
 
 def store() -> Store:
     """Return the store of the current app."""
-    return get_store(current_app)
+    return current_candor().store
 
 
 def tickets() -> TicketFile:
     """Return the tickets file of the current app."""
-    file: TicketFile = current_app.extensions["candor_tickets"]
-    return file
+    return current_candor().tickets
 
 
 def find_visible(slug: str) -> PublishedSurvey:

@@ -1,27 +1,25 @@
 """The API for programs: definitions, reports, results, health, and the description of the API itself."""
 
 import hmac
+from typing import Any
 
 import msgspec
 from flask import Blueprint, Response, current_app, jsonify, request
 from msgspec import structs
+from werkzeug.exceptions import ClientDisconnected
 
-from candor_client.definition import LARGEST_REPORT
 from survey_app.collect.batch import read_batch
-from survey_app.collect.intake import (
+from survey_app.collect.endpoint import (
     PREFLIGHT_HEADERS,
     RESPONDENT_HEADERS,
     WAIT_SECONDS,
-    Intake,
-    Reply,
-    check_length,
-    make_reply,
+    Endpoint,
+    incomplete_body,
 )
 from survey_app.estimate.contingency import PairError
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.regression import FitError
 from survey_app.invitations.codes import add_invitation_counts
-from survey_app.invitations.issuing import LARGEST_REQUEST, TicketIssuer, make_ticket_reply
 from survey_app.problems import Problem
 from survey_app.results.group_document import Study
 from survey_app.results.survey_document import Results
@@ -36,6 +34,7 @@ from survey_app.web.access import (
     store,
     tickets,
 )
+from survey_app.web.extension import current_candor
 from survey_app.web.metrics import EXPOSITION, render_metrics
 from survey_app.web.openapi import openapi_document
 from survey_app.web.results.crosstab_view import read_crosstab
@@ -71,40 +70,35 @@ def preflight(slug: str) -> Response:
 
 @blueprint.post("/api/surveys/<slug>/reports", provide_automatic_options=False)
 def report(slug: str) -> Response:
-    """Take one report under a WSGI server.
-
-    In production, the RSGI adapter takes reports before they reach this function.
-    """
-    intake: Intake = current_app.extensions["candor_intake"]
-    try:
-        intake.limit(request.remote_addr or "")
-        check_length(request.headers.get("Content-Length"), LARGEST_REPORT)
-        body = request.stream.read(LARGEST_REPORT + 1)
-        future = intake.accept(slug, body)
-        return _respond(make_reply(future.result(timeout=WAIT_SECONDS)))
-    except Exception as error:  # a Problem or not, it ends in a problem document
-        return _respond(make_reply(error))
+    """Take one report under a WSGI server. In production, the RSGI adapter calls the endpoint instead."""
+    return _answer(current_candor().reports, slug)
 
 
 @blueprint.post("/api/surveys/<slug>/tickets", provide_automatic_options=False)
 def ticket(slug: str) -> Response:
     """Return a blind signature for an invitation, under a WSGI server."""
-    intake: Intake = current_app.extensions["candor_intake"]
-    issuer: TicketIssuer = current_app.extensions["candor_issuer"]
+    return _answer(current_candor().ticket_requests, slug)
+
+
+def _answer(endpoint: Endpoint[Any], slug: str) -> Response:
     try:
-        intake.limit(request.remote_addr or "")
-        check_length(request.headers.get("Content-Length"), LARGEST_REQUEST)
-        body = request.stream.read(LARGEST_REQUEST + 1)
-        future = issuer.issue(slug, request.headers.get("Candor-Invitation"), body)
-        return _respond(make_ticket_reply(future.result(timeout=WAIT_SECONDS)))
-    except Exception as error:  # a Problem or not, it ends in a problem document
-        return _respond(make_ticket_reply(error))
+        endpoint.admit(request.remote_addr or "", request.headers.get("Content-Length"))
+        body = _read_body(endpoint.largest + 1)
+        reply = endpoint.answer(slug, request.headers.get("Candor-Invitation"), body).result(WAIT_SECONDS)
+    except ClientDisconnected:
+        reply = endpoint.refuse(incomplete_body())
+    except (Problem, TimeoutError) as error:
+        reply = endpoint.refuse(error)
+    headers = [*RESPONDENT_HEADERS, *reply.headers]
+    return Response(reply.body, reply.status, headers, content_type=reply.content_type)
 
 
-def _respond(answer: Reply) -> Response:
-    return Response(
-        answer.body, answer.status, [*RESPONDENT_HEADERS, *answer.headers], content_type=answer.content_type
-    )
+def _read_body(most: int) -> bytes:
+    """Return the first bytes of the body, at most so many. One read may return fewer bytes than there are."""
+    body = b""
+    while len(body) < most and (chunk := request.stream.read(most - len(body))):
+        body += chunk
+    return body
 
 
 @blueprint.post("/api/surveys/<slug>/reports/batch")

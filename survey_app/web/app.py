@@ -15,25 +15,18 @@ from werkzeug.routing import IntegerConverter
 
 from survey_app import find_folder
 from survey_app.assure.form_file import icon_data_url, inline_logo
-from survey_app.collect.intake import Intake
-from survey_app.collect.rate_limit import (
-    AUTHOR_LIMIT,
-    DEFAULT_LOGIN_LIMIT,
-    DEFAULT_RATE_LIMIT,
-    READING_LIMIT,
-    VISIT_LIMIT,
-    Counts,
-    Limiter,
-)
-from survey_app.invitations.issuing import TicketIssuer, make_store_finder
+from survey_app.collect.intake import Intake, report_endpoint
+from survey_app.collect.rate_limit import Counts
+from survey_app.invitations.issuing import TicketIssuer, make_store_finder, ticket_endpoint
 from survey_app.invitations.key_disposal import destroy_closed_keys
 from survey_app.problems import CONTENT_TYPE, PROBLEMS, Problem, is_api
 from survey_app.store import Store, TicketFile, Unavailable, open_store, open_tickets
-from survey_app.web import DEFAULT_DB, api, assets, auth, filters, invitations_api, landing, surveys_api, tokens
+from survey_app.web import api, assets, auth, filters, invitations_api, landing, surveys_api, tokens
+from survey_app.web.config import Config
 from survey_app.web.console import editor, home, invitations, languages, launch, sharing, survey_page
+from survey_app.web.extension import NAME, Candor, Limiters, current_candor
 from survey_app.web.form import explanation_pages, form_page
 from survey_app.web.headers import secure
-from survey_app.web.openapi import openapi_document
 from survey_app.web.results import codebook_page, downloads, results_link, results_page
 from survey_app.web.upload_limits import LARGEST_OF_ALL
 
@@ -66,47 +59,32 @@ class _Sessions(SecureCookieSessionInterface):
 def create_app(
     config: Mapping[str, Any] | None = None, store: Store | None = None, counts: Counts | None = None
 ) -> Flask:
-    """Return the Flask app. `config` may set DB, DEMO, RATE_LIMIT, TRUSTED_PROXIES, and any setting of Flask.
+    """Return the Flask app.
 
-    The workers of a server share `counts`, so that rate limits hold across all of them.
+    `config` has the settings of `Config`, in capitals, and any setting of Flask. Without it, they are read from the
+    environment. The workers of a server share `counts`, so that rate limits hold across all of them.
     """
     app = Flask("survey_app", static_folder=None)
     app.url_map.merge_slashes = False  # its redirects would repeat any Host that was sent
     app.url_map.converters["int"] = _Key
     app.jinja_loader = jinja2.FileSystemLoader(find_folder("templates"))
+    base = Config() if config is not None else Config.from_environment(os.environ)
     app.config.from_mapping(
-        DB=os.environ.get("CANDOR_DB", DEFAULT_DB),
-        RATE_LIMIT=os.environ.get("CANDOR_RATE_LIMIT", DEFAULT_RATE_LIMIT),
-        TRUSTED_PROXIES=int(os.environ.get("CANDOR_TRUSTED_PROXIES", "0")),
-        DEMO=None,  # slug and digest of the survey of `candor demo`; no environment variable sets it
-        METRICS_TOKEN=os.environ.get("CANDOR_METRICS_TOKEN"),
         MAX_CONTENT_LENGTH=LARGEST_OF_ALL,
-        LOGIN_LIMIT=os.environ.get("CANDOR_LOGIN_LIMIT", DEFAULT_LOGIN_LIMIT),
         WTF_CSRF_SSL_STRICT=False,  # the strict check needs the Referer, which our pages withhold
         WTF_CSRF_TIME_LIMIT=None,  # valid as long as the session, so that a text that took hours can be saved
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
         SESSION_COOKIE_NAME="candor_session",
     )
-    app.config.from_mapping(config or {})
+    app.config.from_mapping(base.flask_settings() | dict(config or {}))
     app_store = store or open_store(app.config["DB"])
     app_store.migrate()
     app_store.check_complete()
     app.config["SECRET_KEY"] = app_store.secret_key()
     app.session_interface = _Sessions()
-    app.extensions["candor_store"] = app_store
-    tickets = open_tickets(app_store)
-    counts = counts or Counts()
-    app.extensions["candor_tickets"] = tickets
-    app.extensions["candor_issuer"] = TicketIssuer(tickets, make_store_finder(app_store), counts=counts)
-    app.extensions["candor_intake"] = Intake(
-        app_store, app.config["RATE_LIMIT"], partial(_dispose_keys, tickets, app_store), counts
-    )
-    off = app.config["RATE_LIMIT"] == "off"
-    for place, limit in (("authors", AUTHOR_LIMIT), ("visits", VISIT_LIMIT), ("readings", READING_LIMIT)):
-        app.extensions[f"candor_{place}"] = Limiter("off" if off else limit, place, counts)
-    app.extensions["candor_openapi"] = openapi_document()
-    auth.init(app, counts)
+    app.extensions[NAME] = _create_extension(app_store, app.config, counts or Counts())
+    auth.init(app)
     for token_blueprint in (api.blueprint, invitations_api.blueprint, surveys_api.blueprint):
         auth.csrf.exempt(token_blueprint)
     for blueprint in (*RESPONDENT_BLUEPRINTS, *RESEARCHER_BLUEPRINTS):
@@ -127,6 +105,22 @@ def create_app(
     return app
 
 
+def _create_extension(store: Store, config: Mapping[str, Any], counts: Counts) -> Candor:
+    tickets = open_tickets(store)
+    limiters = Limiters.of(config["RATE_LIMIT"], config["LOGIN_LIMIT"], counts)
+    issuer = TicketIssuer(tickets, make_store_finder(store), counts=counts)
+    intake = Intake(store, partial(_dispose_keys, tickets, store))
+    return Candor(
+        store=store,
+        tickets=tickets,
+        intake=intake,
+        issuer=issuer,
+        limiters=limiters,
+        reports=report_endpoint(intake, limiters.senders),
+        ticket_requests=ticket_endpoint(issuer, limiters.senders),
+    )
+
+
 def _dispose_keys(tickets: TicketFile, store: Store) -> bool:
     """Dispose of the ticket keys of closed surveys. The writer calls this on its own thread, seldom."""
     result = destroy_closed_keys(tickets, store)
@@ -145,7 +139,7 @@ def _check_query() -> None:
 def _complete(response: Response) -> Response:
     researchers = any(request.blueprint == blueprint.name for blueprint in RESEARCHER_BLUEPRINTS)
     if researchers and request.method in CHANGING_METHODS:  # the request may have closed or deleted a survey
-        destroy_closed_keys(current_app.extensions["candor_tickets"], current_app.extensions["candor_store"])
+        destroy_closed_keys(current_candor().tickets, current_candor().store)
     return secure(response, researchers)
 
 

@@ -2,28 +2,27 @@
 
 from urllib.parse import urlsplit
 
-from flask import Blueprint, Flask, current_app, flash, redirect, render_template, request, url_for
+from flask import Blueprint, Flask, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_wtf import CSRFProtect
 
 from survey_app.accounts import LEAST_PASSWORD, LONGEST_NAME, MOST_PASSWORD, check_password, hash_password
-from survey_app.collect.rate_limit import Counts, Limiter, TooMany
+from survey_app.collect.rate_limit import Limiter, TooMany
 from survey_app.problems import Problem
 from survey_app.store import StoreError, list_surveys
 from survey_app.web import sessions
 from survey_app.web.access import CONSOLE, store
+from survey_app.web.extension import current_candor
 from survey_app.web.sessions import end_session, redirect_to_sign_in, require_session_account, start_session
 
 blueprint = Blueprint("auth", __name__)
 csrf = CSRFProtect()
 
 
-def init(app: Flask, counts: Counts) -> None:
-    """Attach sessions, CSRF protection and the limits on attempts to an app."""
+def init(app: Flask) -> None:
+    """Attach sessions and CSRF protection to an app."""
     app.before_request(_guard_posts)  # before CSRF: a stranger's body is not read
     csrf.init_app(app)
-    for place in ("signing-in", "passwords"):
-        app.extensions[f"candor_{place}"] = Limiter(app.config["LOGIN_LIMIT"], place, counts)
     app.jinja_env.globals["account"] = sessions.account
 
 
@@ -45,7 +44,7 @@ def sign_in() -> ResponseReturnValue:
     """Sign in, then redirect to the page that the visitor requested, if it is on this server."""
     if request.method == "GET":
         return _render_sign_in("")
-    _count_attempt("signing-in")
+    _count_attempt(current_candor().limiters.sign_ins)
     name, password = (request.form.get(field, "") for field in ("name", "password"))
     if 0 < len(name) <= LONGEST_NAME and 0 < len(password) <= MOST_PASSWORD:
         user = store().user_by_name(name)
@@ -88,7 +87,7 @@ def change_password() -> ResponseReturnValue:
     Revoking is the default: many people change a password because somebody else has it, who may have made a token with
     it.
     """
-    _count_attempt("passwords")
+    _count_attempt(current_candor().limiters.passwords)
     user, keep = require_session_account(), "keep_tokens" in request.form
     old, new, again = (request.form.get(field, "") for field in ("old", "new", "again"))
     if not 0 < len(old) <= MOST_PASSWORD or not LEAST_PASSWORD <= len(new) <= MOST_PASSWORD:
@@ -115,9 +114,9 @@ def change_password() -> ResponseReturnValue:
     return redirect(url_for("auth.account"))
 
 
-def _count_attempt(place: str) -> None:
+def _count_attempt(limiter: Limiter) -> None:
     """Count one more password attempt from this address. Raise TooMany if there were too many."""
-    current_app.extensions[f"candor_{place}"].check(request.remote_addr or "")
+    limiter.check(request.remote_addr or "")
 
 
 @blueprint.errorhandler(TooMany)

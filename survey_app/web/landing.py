@@ -7,13 +7,14 @@ groups of a study are one entry, because the link that people were given decides
 import time
 from dataclasses import dataclass
 
-from flask import Blueprint, Response, current_app, render_template, request
+from flask import Blueprint, Response, render_template, request
 
 from candor_client.definition import Survey
 from survey_app.languages import LANGUAGES, Words, numbers
 from survey_app.store import PublishedSurvey
 from survey_app.web.access import store
 from survey_app.web.compression import compress_conditional
+from survey_app.web.extension import current_candor
 from survey_app.web.form.form_page import find_refusal
 
 blueprint = Blueprint("front", __name__)
@@ -23,14 +24,6 @@ MOST_LISTED = 200
 CACHE_FACTOR = 20
 
 clock = time.monotonic
-
-
-@dataclass(frozen=True)
-class SurveyCache:
-    """The surveys with public results, and the time until which they are not read again."""
-
-    surveys: list[PublishedSurvey]
-    expires: float
 
 
 @dataclass(frozen=True)
@@ -65,13 +58,10 @@ def front() -> Response:
 
 
 def _load_surveys() -> list[PublishedSurvey]:
-    cache: SurveyCache | None = current_app.extensions.get("candor_front")
-    start = clock()
-    if cache is None or start >= cache.expires:
-        surveys = [published for published in store().surveys() if published.terms.public]
-        cache = current_app.extensions["candor_front"] = SurveyCache(
-            surveys, clock() + CACHE_FACTOR * (clock() - start)
-        )
+    cache, start = current_candor().landing, clock()
+    if start >= cache.expires:
+        cache.surveys = [published for published in store().surveys() if published.terms.public]
+        cache.expires = clock() + CACHE_FACTOR * (clock() - start)
     return cache.surveys
 
 

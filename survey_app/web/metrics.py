@@ -6,7 +6,6 @@ time, file sizes, time of the last write. For memory, only the peak of the reply
 never falls.
 """
 
-import resource
 import sys
 import time
 from collections import Counter
@@ -39,7 +38,10 @@ def _metric_lines(store: Store) -> Iterator[str]:
     yield from _format_metric(
         "candor_worker_start_seconds", "When the worker that replies was started.", [("", int(_started))]
     )
-    yield from _format_metric("candor_worker_memory_bytes", "The most it ever had, rounded up.", [("", _peak_memory())])
+    if sys.platform != "win32":
+        yield from _format_metric(
+            "candor_worker_memory_bytes", "The most it ever had, rounded up.", [("", _peak_memory())]
+        )
 
 
 def _format_metric(name: str, help_text: str, values: list[tuple[str, int]]) -> Iterator[str]:
@@ -50,5 +52,7 @@ def _format_metric(name: str, help_text: str, values: list[tuple[str, int]]) -> 
 
 
 def _peak_memory() -> int:
+    import resource  # not on Windows
+
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     return -(-most // MEMORY_STEP) * MEMORY_STEP

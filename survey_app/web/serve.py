@@ -2,32 +2,42 @@
 
 import errno
 import importlib
-import os
 import socket
+import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 
 from survey_app.assure.doctor import definition_checks
-from survey_app.collect.rate_limit import DEFAULT_LOGIN_LIMIT, DEFAULT_RATE_LIMIT, Counts, Limiter
+from survey_app.collect.rate_limit import Counts
 from survey_app.invitations.key_disposal import destroy_closed_keys
 from survey_app.store import State, open_store, open_tickets
-from survey_app.web import issuer_app
-from survey_app.web.workers import Workers
+from survey_app.web.config import Config, ConfigError
+from survey_app.web.server_log import configure_logging
 
 
-def serve(
-    db: str, host: str, port: int, workers: int, trusted_proxies: int, config: Mapping[str, Any] | None = None
-) -> None:
-    """Serve until Ctrl-C. A worker that dies is restarted, and the log says so.
+def read_config(environment: Mapping[str, str]) -> Config:
+    """Return the configuration in environment variables. Raise ClickException if one of them is wrong."""
+    try:
+        return Config.from_environment(environment)
+    except ConfigError as error:
+        raise click.ClickException(str(error)) from None
 
-    `config` is passed to `create_app`.
-    """
-    _check_limits()
-    store = open_store(db)
+
+def require_posix() -> None:
+    """Raise ClickException on Windows, where no server runs."""
+    if sys.platform == "win32":
+        raise click.ClickException(
+            "a server needs Linux or macOS. On Windows, run this command in WSL or in a Docker container"
+        )
+
+
+def serve(config: Config, host: str, port: int, workers: int) -> None:
+    """Serve until Ctrl-C. A worker that dies is restarted, and the log says so."""
+    configure_logging()
+    store = open_store(config.db)
     store.migrate()
     store.check_complete()
     store.tidy(now=True)  # an earlier version may have left it untidy without recording that
@@ -40,34 +50,30 @@ def serve(
         ):
             click.echo(f"warning: {why}; {definition_checks.ADVICE}", err=True)
     store.close()
-    os.environ["CANDOR_DB"] = db
-    make = partial(_load_application, "survey_app.web.rsgi", config=config)
-    _run(make, "Candor serves", host, port, workers, trusted_proxies)
+    make = partial(_load_application, "survey_app.web.rsgi", config=config.flask_settings())
+    _run(make, "Candor serves", host, port, workers)
     store.tidy(now=True)
     store.close()
 
 
-def serve_issuer(file: Path, host: str, port: int, workers: int, trusted_proxies: int) -> None:
+def serve_issuer(file: Path, config: Config, host: str, port: int, workers: int) -> None:
     """Serve a server that only issues tickets, until Ctrl-C."""
-    _check_limits()
-    os.environ[issuer_app.FILE_VARIABLE] = str(file)
-    make = partial(_load_application, "survey_app.web.issuer_app")
-    _run(make, "Candor gives out tickets", host, port, workers, trusted_proxies)
+    configure_logging()
+    make = partial(
+        _load_application,
+        "survey_app.web.issuer_app",
+        file=file,
+        limit=config.rate_limit,
+        proxies=config.trusted_proxies,
+    )
+    _run(make, "Candor issues tickets", host, port, workers)
 
 
-def _check_limits() -> None:
-    for name, default in (("CANDOR_RATE_LIMIT", DEFAULT_RATE_LIMIT), ("CANDOR_LOGIN_LIMIT", DEFAULT_LOGIN_LIMIT)):
-        limit = os.environ.get(name, default)
-        try:
-            Limiter(limit)
-        except ValueError:
-            raise click.ClickException(f"{name} is {limit!r}; write {default}, or off") from None
-
-
-def _run(make: Callable[..., object], title: str, host: str, port: int, workers: int, trusted_proxies: int) -> None:
-    os.environ["CANDOR_TRUSTED_PROXIES"] = str(trusted_proxies)
+def _run(make: Callable[..., object], title: str, host: str, port: int, workers: int) -> None:
     check_port(host, port)
     click.echo(f"{title} on http://{host}:{port} with {workers} worker{'s' * (workers > 1)}; Ctrl-C ends it", err=True)
+    from survey_app.web.workers import Workers  # needs fork, which Windows does not have
+
     Workers(partial(make, Counts()), host, port, workers).run()
 
 

@@ -8,12 +8,13 @@ earlier stamp is refused.
 import hmac
 import re
 
-from flask import current_app, flash, g, redirect, request, session, url_for
+from flask import flash, g, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.local import LocalProxy
 
 from survey_app.problems import Problem
-from survey_app.store import Store, User
+from survey_app.store import User
+from survey_app.web.extension import current_candor
 
 IDENTITY = "account"  # the entry of the session
 IDENTITY_FORMAT = re.compile(r"([0-9]{1,18}):([!-~]+)")  # the key of the account, and its stamp
@@ -45,8 +46,7 @@ def _load_account(identity: object) -> User | None:
     match = IDENTITY_FORMAT.fullmatch(identity) if isinstance(identity, str) else None
     if match is None:
         return None
-    store: Store = current_app.extensions["candor_store"]
-    user = store.user(int(match[1]))
+    user = current_candor().store.user(int(match[1]))
     if user is None or user.disabled or not hmac.compare_digest(user.stamp, match[2]):
         return None
     return user

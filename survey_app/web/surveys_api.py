@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 import msgspec
-from flask import Blueprint, Response, current_app, jsonify, request, url_for
+from flask import Blueprint, Response, jsonify, request, url_for
 from msgspec import UNSET, UnsetType, structs
 
 from survey_app.authoring.diagnostics import check
@@ -35,6 +35,7 @@ from survey_app.store import (
 )
 from survey_app.web.access import find_managed, require_token_account, store, tickets
 from survey_app.web.console.terms_form import closing_reason
+from survey_app.web.extension import current_candor
 from survey_app.web.survey_summary import Listing, SurveySummary, summarize_survey
 
 blueprint = Blueprint("surveys", __name__)
@@ -84,14 +85,18 @@ def add() -> Response:
     source = request.get_data(cache=False)
     diagnosis = check(source, json_file=is_json)
     if diagnosis.built is None:
-        faults = [{"reason": fault.reason, "path": fault.path, "line": fault.line} for fault in diagnosis.faults]
+        faults = [
+            {"code": fault.code, "reason": fault.reason, "path": fault.path, "line": fault.line}
+            for fault in diagnosis.faults
+        ]
         things = "One thing" if len(faults) == 1 else f"{len(faults)} things"
         raise Problem("bad_survey", f"{things} to mend; nothing was published.", faults)
     stored_source = None if is_json else source  # the console edits YAML
     surveys = publish_as(
         store(), tickets(), diagnosis.built, user, state=state, source=stored_source, make_key=make_key
     )
-    response = _reply(structs.replace(summarize_survey(surveys, user), advice=list(diagnosis.built.advice)), 201)
+    advice = [advice.sentence for advice in diagnosis.built.advice]
+    response = _reply(structs.replace(summarize_survey(surveys, user), advice=advice), 201)
     response.headers["Location"] = url_for("api.definition", slug=surveys[0].survey.slug)
     return response
 
@@ -132,7 +137,7 @@ def _require_author() -> User:
     Raise Problem if the account sends requests too often.
     """
     user = require_token_account()
-    current_app.extensions["candor_authors"].check(str(user.key))
+    current_candor().limiters.authors.check(str(user.key))
     request.max_content_length = LARGEST_FILE
     return user
 

@@ -8,6 +8,7 @@ burning processor time.
 A worker whose server was killed ends too: nothing would restart it, and it would block the port.
 """
 
+import logging
 import multiprocessing
 import os
 import resource
@@ -19,8 +20,12 @@ from typing import Any
 
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
-from granian.log import logger
+from granian.log import LogLevels
 from granian.server import MPServer
+
+from survey_app.web.server_log import LOGGING
+
+log = logging.getLogger(__name__)
 
 STOPPING = 5  # seconds that requests in progress have to finish when the server stops
 MOST_CONNECTIONS = 8_192  # per worker; each may cost BUFFER and the uncounted bytes of `upload_limits`
@@ -62,6 +67,8 @@ class Workers(MPServer):
             backpressure=connection_limit(),
             http1_settings=HTTP1Settings(header_read_timeout=IDLE_SECONDS * 1000, max_buffer_size=BUFFER),
             workers_kill_timeout=STOPPING,  # a worker might wait for ever; acknowledged reports are on disk
+            log_level=LogLevels.warning,
+            log_dictconfig=LOGGING,
             log_access=False,
             websockets=False,
         )
@@ -87,10 +94,11 @@ class Workers(MPServer):
                 if min(time.monotonic() - worker.birth for worker in dead) >= LONG_LIFE:
                     pause = LEAST_PAUSE
                 else:
-                    logger.error(f"It lived for less than {LONG_LIFE} seconds; the next starts in {pause:g}")
+                    log.error("A worker ended within %d seconds of its start. Waiting %g seconds.", LONG_LIFE, pause)
                     self._wait(pause, for_death=False)
                     pause = min(2 * pause, MOST_PAUSE)
                 if not self.interrupt_signal:
+                    log.warning("Restarting each worker that ended.")
                     respawn([worker.idx for worker in self._dead_workers()], spawn_target, target_loader)
         self.interrupt_children.clear()  # otherwise granian's exit status would report a worker that was restarted
 

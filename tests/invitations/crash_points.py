@@ -15,6 +15,8 @@ from survey_app.collect.rate_limit import Counts
 from survey_app.invitations.signer import Signer
 from survey_app.store import Key, MarkOutcome, TicketFile
 from survey_app.web import rsgi, rsgi_io
+from survey_app.web.config import Config
+from survey_app.web.extension import get_candor
 from survey_app.web.workers import Workers
 from tests.server_process import Server
 
@@ -47,17 +49,16 @@ class CrashingSigner(Signer):
 
 def create() -> rsgi.RsgiAdapter:
     """Return the app that a worker serves."""
-    made = rsgi.create(Counts())
-    issuer: Any = made._signer
+    made = rsgi.create(Counts(), Config.from_environment(os.environ).flask_settings())
+    issuer: Any = get_candor(made._app).issuer
     issuer._file, issuer._signer = CrashingFile(issuer._file.path), CrashingSigner()
 
-    async def ticket(*arguments: Any) -> Any:
-        reply = await unharmed(*arguments)
+    def send_reply(*arguments: Any) -> None:
         crash(POINTS[2])
-        return reply
+        unharmed(*arguments)
 
-    unharmed: Any = rsgi_io.issue_ticket
-    setattr(rsgi_io, "issue_ticket", ticket)  # noqa: B010 — mypy knows better than to let it be replaced
+    unharmed: Any = rsgi_io.send_reply
+    setattr(rsgi_io, "send_reply", send_reply)  # noqa: B010 — mypy knows better than to let it be replaced
     return made
 
 

@@ -14,8 +14,9 @@ from candor_client.report import to_base64url
 from candor_client.ticket import EXPONENT
 from survey_app.accounts import hash_secret
 from survey_app.collect import rate_limit
+from survey_app.collect.rate_limit import Limiter
 from survey_app.invitations import issuing
-from survey_app.invitations.issuing import TicketIssuer, make_file_finder, make_ticket_reply
+from survey_app.invitations.issuing import TicketIssuer, make_file_finder, ticket_endpoint
 from survey_app.invitations.signer import Signer
 from survey_app.problems import Problem
 from survey_app.store import TicketFile, Unavailable, now
@@ -210,7 +211,8 @@ def test_so_many_wait_and_the_next_is_told(office: Office, monkeypatch: pytest.M
 
 def test_replies_are_a_signature_or_a_problem(office: Office) -> None:
     signature = office.take("one")
-    assert make_ticket_reply(signature) == (
+    endpoint = ticket_endpoint(office.issuer, Limiter("off"))
+    assert endpoint.make_reply(signature) == (
         200,
         "application/json",
         json.dumps({"signature": to_base64url(signature)}, separators=(",", ":")).encode(),
@@ -222,5 +224,5 @@ def test_replies_are_a_signature_or_a_problem(office: Office) -> None:
         (TimeoutError(), 503),
         (KeyError(), 500),
     ):
-        assert make_ticket_reply(error).status == status
-    assert b"the same message" in make_ticket_reply(Unavailable("x")).body
+        assert endpoint.refuse(error).status == status
+    assert json.loads(endpoint.refuse(Unavailable("x")).body)["detail"] == issuing.LATER

@@ -118,7 +118,7 @@ def without_http(folder: Path, file: TicketFile) -> Iterator[Visitors]:
     """Yield everybody who visited the ticket issuer and the intake of this process, which still runs during the attack."""
     store, survey = publish(folder, file)
     codes = invite(file, survey.slug, PEOPLE)
-    issuer, intake = TicketIssuer(file, make_store_finder(store)), Intake(store, "off")
+    issuer, intake = TicketIssuer(file, make_store_finder(store)), Intake(store)
 
     def send(body: bytes) -> None:
         assert intake.accept(survey.slug, body).result(PATIENCE) is Outcome.STORED

@@ -36,7 +36,7 @@ COLUMNS = {
     "reports": {"survey", "id", "bits"},
     "tallies": {"survey", "total", "counts", "shown", "shown_counts", "pending", "batched", "final"},
     "drafts": {"key", "owner", "source"},
-    "audit": {"key", "owner", "slug", "moment", "what"},  # what researchers did
+    "audit": {"key", "owner", "slug", "moment", "code", "data"},  # what researchers did
     "actors": {"event", "user"},  # who did it, if it was not the owner
     "shares": {"slug", "user", "role"},
     "links": {"hash", "slug", "label", "made"},  # when one is used, nobody writes down

@@ -84,7 +84,7 @@ def test_a_file_of_a_later_version_is_refused_with_a_sentence(tmp_path: Path) ->
 EARLIER = sorted(SCHEMAS)
 
 
-def earlier_file(path: Path, version: int) -> list[str]:
+def earlier_file(path: Path, version: int) -> dict[str, set[str]]:
     """Write a file with what a server of that version had put into it: accounts, a survey, reports, a draft, a log.
 
     Return the schema of a new file.

@@ -117,6 +117,8 @@ def test_a_second_that_postgresql_kept_under_0_8_is_deleted(postgres: Postgres) 
         connection.execute("update settings set value = '1' where name = 'version'")
         connection.execute("alter table surveys drop column hold")
         connection.execute("alter table tallies drop column batched")
+        connection.execute("alter table audit add column what text not null default ''")
+        connection.execute("alter table audit drop column code, drop column data")
         connection.execute("insert into settings values ('untidy_since', '2026-12-01T17:23:42+00:00')")
     store.migrate()
     assert store.rewrite_failing_since is None

@@ -9,7 +9,7 @@ import pytest
 
 from survey_app.authoring.terms import Terms
 from survey_app.store import Event, EventCode, EventData, Outcome, PublishedSurvey, State, StoreError, Submission
-from survey_app.store.audit_events import TermChange
+from survey_app.store.audit_events import TermChange, TermValue
 from tests.definitions import survey, worked_example
 from tests.fixtures import add, add_worked_example, submission
 from tests.store.conftest import Place
@@ -64,7 +64,7 @@ def test_terms_change_while_people_answer_and_the_log_says_how(kept: Kept) -> No
     assert changed == kept.now
     assert changed.terms == Terms(False, None, NOON + HOUR, 50, NOON + 2 * HOUR)
     assert changed.state is State.OPEN
-    values = {
+    values: dict[str, tuple[TermValue, TermValue]] = {
         "results": ("public", "private"),
         "closes": (None, "2030-01-01T13:00Z"),
         "max_reports": (None, 50),

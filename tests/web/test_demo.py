@@ -78,7 +78,9 @@ def test_the_command_prints_the_page_first_and_serves_it(tmp_path: Path, monkeyp
     db = f"sqlite:///{tmp_path}/candor.db"
     done = CliRunner().invoke(main, ["--db", db, "demo", "--respondents", "3"])
     assert done.stdout.startswith("start     http://127.0.0.1:8000/demo "), done.output
-    assert served == [(db, "127.0.0.1", 8000, 1, 0, {"DEMO": (OWN.slug, OWN.digest)})]
+    ((config, *where),) = served
+    assert where == ["127.0.0.1", 8000, 1]
+    assert (config.db, config.trusted_proxies, config.demo) == (db, 0, (OWN.slug, OWN.digest))
     (command,) = re.findall(r"^disk +(.*)$", done.stdout, re.MULTILINE)
     told = subprocess.run(shlex.split(command), capture_output=True, text=True, check=True).stdout
     assert re.findall(r"^([0-9A-F]{32}) +([0-9A-F]{8})$", told, re.MULTILINE), "pending reports too, for the operator"
@@ -208,6 +210,7 @@ def test_private_or_deleted_there_is_nothing_to_see(installation: Installation) 
     assert gone.status_code == 404 and "Start candor demo again" in gone.text
 
 
+@pytest.mark.essential
 def test_a_newcomer_takes_the_roles_without_scripts(tmp_path: Path, browser: Browser) -> None:
     site = Site(tmp_path, DEMO=(OWN.slug, OWN.digest))
     fill(site.installation)

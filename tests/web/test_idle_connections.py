@@ -121,6 +121,7 @@ def withhold(server: Server, body: Body, heard: list[bytes], done: threading.Bar
         done.wait(PATIENCE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITHHELD)
 def test_withheld_bodies_do_not_fill_the_memory(server: Server, name: str) -> None:
     """100 of 32 MB, or of 4: of an account two are read, and the others hear that it is too much; of others none."""
@@ -176,6 +177,7 @@ def test_the_server_answers_beside_thousands_of_them(server: Server, many_files:
     check_beside(server, soak_count(5_000), HALF[said])
 
 
+@pytest.mark.slow
 def test_a_connection_without_a_request_is_closed(server: Server) -> None:
     """In ten seconds: a new one that says half, and one that has had its reply and says no more."""
     with contextlib.ExitStack() as stack:

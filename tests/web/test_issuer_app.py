@@ -11,7 +11,7 @@ import pytest
 from survey_app.accounts import hash_secret
 from survey_app.collect.rate_limit import Counts
 from survey_app.store import TicketFile
-from survey_app.web.issuer_app import FILE_VARIABLE, Issuer, create
+from survey_app.web.issuer_app import Issuer, create
 from tests import rsgi_client
 from tests.rsgi_client import Protocol, scope
 from tests.ticket_surveys import invitation_survey, key, request_for
@@ -96,9 +96,8 @@ def test_a_file_that_is_gone_is_told(issuer: Issuer, tmp_path: Path) -> None:
     assert ask(issuer, "GET", "/healthz").status == 503
 
 
-def test_a_worker_finds_its_file_in_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_gets_its_file_as_an_argument(tmp_path: Path) -> None:
     TicketFile(tmp_path / "issuer.db").migrate()
-    monkeypatch.setenv(FILE_VARIABLE, str(tmp_path / "issuer.db"))
-    made = create(Counts())
+    made = create(Counts(), tmp_path / "issuer.db", "off", 0)
     assert ask(made, "GET", "/healthz").status == 200
     made.close()

@@ -212,6 +212,7 @@ def test_a_key_that_no_store_can_count_is_not_found(app: Flask, key: int) -> Non
     assert browser.get(f"/console/drafts/{2**63 - 1}").status_code == 404
 
 
+@pytest.mark.essential
 @pytest.mark.parametrize("scripts", [True, False])
 def test_the_front_page_can_be_used_by_everybody(site: Site, browser: Browser, scripts: bool) -> None:
     site.add(simple() | {"title": "Exam honesty among students of all faculties, in the second year"})

@@ -1,4 +1,7 @@
-"""Two doors, one reply: the front of production and plain WSGI call the same checks, and a sender sees no difference."""
+"""One reply under both HTTP servers: the RSGI adapter of production and plain WSGI call the same checks.
+
+A sender sees no difference: the status, all headers and the body are the same.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +12,6 @@ from werkzeug.test import TestResponse
 
 from candor_client import randomize
 from candor_client.definition import LARGEST_REPORT
-from survey_app.collect.intake import PREFLIGHT_HEADERS, RESPONDENT_HEADERS
 from survey_app.store import State
 from tests.definitions import simple, survey
 from tests.fixtures import Installation, build, check_stored, wire
@@ -19,8 +21,9 @@ from tests.ticket_surveys import invitation_survey, request_for
 
 REPORTS = "/api/surveys/exam/reports"
 TICKETS = "/api/surveys/exam/tickets"
-REPORT = randomize(survey(simple()), {"cheated": True})  # the same through both doors
-COMPARED = {"Content-Type", "Allow", *(name for name, _ in RESPONDENT_HEADERS + PREFLIGHT_HEADERS)}
+REPORT = randomize(survey(simple()), {"cheated": True})  # the same for both servers
+# granian adds the length itself; the adapter closes a connection on which an unread body may follow
+OF_THE_SERVER = {"content-length", "connection", "date"}
 CHUNKED = {"CONTENT_LENGTH": "", "HTTP_TRANSFER_ENCODING": "chunked", "wsgi.input_terminated": True}
 
 Ask = Callable[[Installation], TestResponse]
@@ -59,6 +62,18 @@ ASKED: dict[str, Ask] = {
     "the largest body": lambda installation: installation.post(REPORT.to_json().ljust(LARGEST_REPORT)),
     "nothing": lambda installation: installation.post(b""),
     "a key too many": lambda installation: installation.post(wire(REPORT, more="")),
+    "a body that breaks off": lambda installation: installation.post(
+        REPORT, environ_overrides={"CONTENT_LENGTH": "999"}
+    ),
+    "a ticket that breaks off": lambda installation: installation.take(
+        "one", b"{}", environ_overrides={"CONTENT_LENGTH": "999"}
+    ),
+    "a length that is no number": lambda installation: installation.post(
+        REPORT, environ_overrides={"CONTENT_LENGTH": "many"}
+    ),
+    "rubbish": lambda installation: installation.post(b"\x00\xff" * 100),
+    "a ticket for rubbish": lambda installation: installation.take("one", b"\x00\xff" * 100),
+    "a ticket with a wrong key": lambda installation: installation.take("one", b'{"survey":"","blinded":""}'),
     "a length cut short": lambda installation: installation.post(REPORT, environ_overrides={"CONTENT_LENGTH": "20"}),
     "a negative length": lambda installation: installation.post(REPORT, environ_overrides={"CONTENT_LENGTH": "-5"}),
     "a preflight": lambda installation: installation.client.options(REPORTS),
@@ -90,33 +105,35 @@ ASKED: dict[str, Ask] = {
 
 
 def check_same(folder: Path, ask: Ask) -> None:
-    """Ask two installations, one by each door."""
-    seen = []
-    for door in (RsgiClient, FlaskClient):
-        (folder / door.__name__).mkdir()
-        installation = build(folder / door.__name__, client_class=door)
-        assert type(installation.client) is door
+    """Send the same request to two installations, one under each server."""
+    replies = []
+    for client_class in (RsgiClient, FlaskClient):
+        (folder / client_class.__name__).mkdir()
+        installation = build(folder / client_class.__name__, client_class=client_class)
+        assert type(installation.client) is client_class
         response = ask(installation)
-        lines = {name: sorted(value.split(", ")) for name, value in response.headers if name in COMPARED}
-        seen.append((response.status_code, response.data, lines))
+        headers = sorted((name.lower(), sorted(value.split(", "))) for name, value in response.headers)
+        replies.append(
+            (response.status_code, response.data, [line for line in headers if line[0] not in OF_THE_SERVER])
+        )
         installation.close()
-    assert seen[0] == seen[1]
+    assert replies[0] == replies[1]
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_both_doors_give_one_reply(tmp_path: Path, name: str) -> None:
+def test_both_servers_give_one_reply(tmp_path: Path, name: str) -> None:
     check_same(tmp_path, published(ASKED[name]))
 
 
 @pytest.mark.parametrize("code", PROVOKED)
-def test_both_doors_refuse_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+def test_both_servers_refuse_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
     check_same(tmp_path, lambda installation: PROVOKED[code](installation, monkeypatch))
 
 
-@pytest.mark.parametrize("door", [RsgiClient, FlaskClient])
+@pytest.mark.parametrize("client_class", [RsgiClient, FlaskClient])
 @pytest.mark.parametrize("method", ["GET", "PUT"])
-def test_reports_are_posted_and_the_reply_says_so(tmp_path: Path, door: type[FlaskClient], method: str) -> None:
-    installation = build(tmp_path, client_class=door)
+def test_reports_are_posted_and_the_reply_says_so(tmp_path: Path, client_class: type[FlaskClient], method: str) -> None:
+    installation = build(tmp_path, client_class=client_class)
     response = installation.client.open(REPORTS, method=method)
     assert response.status_code == 405
     assert set(response.headers["Allow"].split(", ")) == {"OPTIONS", "POST"}  # in no order

@@ -148,11 +148,13 @@ def pass_over(installation: Installation, events: int) -> Watch:
     return watch
 
 
+@pytest.mark.slow
 def test_no_address_shows_fewer_than_twenty_newcomers(installation: Installation) -> None:
     watch = pass_over(installation, EVENTS)
     assert any(len(counts) > 1 for counts in watch.counts.values())
 
 
+@pytest.mark.slow
 def test_the_rule_of_before_is_caught_by_http_too(installation: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
     """A history begins with 45 reports and closes all it has at its end; that no survey then shows 1 to 19 more has a
     chance below a tenth, in four histories below 1e-4."""

@@ -108,6 +108,7 @@ def test_rubbish_does_not_grow_the_server(server: Server) -> None:
     connection.close()
 
 
+@pytest.mark.slow
 def test_a_server_that_is_told_to_stop_does_not_wait_for_somebody_who_never_finishes(tmp_path: Path) -> None:
     path = tmp_path / "candor.db"
     make(path)[0].close()

@@ -84,6 +84,7 @@ async def beside(app: Flask, path: str, released: threading.Event) -> tuple[list
     return readers, statuses
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("endpoint", HELD)
 def test_300_connections_of_readers_keep_no_respondent_waiting(
     app: Flask, monkeypatch: pytest.MonkeyPatch, endpoint: str
@@ -181,6 +182,7 @@ def calls(app: Flask, path: str, host: str) -> int:
     return counted
 
 
+@pytest.mark.slow
 def test_the_form_of_a_thousand_questions_costs_little_by_whatever_name_the_server_is_called(tmp_path: Path) -> None:
     """Version 0.8.0 made it again for each name, by more than a million calls, and the page about privacy by ten million."""
     installation = build(tmp_path)
@@ -225,8 +227,8 @@ def test_readings_and_visits_of_one_address_are_limited_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
     """The limits of GETs are no address's own business: `off` turns them off, and another address is served."""
-    monkeypatch.setattr("survey_app.web.app.READING_LIMIT", "2/minute", raising=False)
-    monkeypatch.setattr("survey_app.web.app.VISIT_LIMIT", "5/minute", raising=False)
+    monkeypatch.setattr("survey_app.web.extension.READING_LIMIT", "2/minute")
+    monkeypatch.setattr("survey_app.web.extension.VISIT_LIMIT", "5/minute")
     installation = build(tmp_path, limit=limit)
     installation.publish(worked_example())
     front, last = RsgiAdapter(installation.app), 429 if limit != "off" else 200

@@ -210,8 +210,12 @@ class _Client:
                 return
 
     def kill(self) -> None:
+        """Kill the client, and on POSIX also the processes that it started."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, signal.SIGKILL)
+            if sys.platform == "win32":
+                self.process.kill()
+            else:
+                os.killpg(self.process.pid, signal.SIGKILL)
 
     def write_line(self, line: bytes) -> None:
         self.stdin.write(line)

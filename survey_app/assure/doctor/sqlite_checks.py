@@ -131,7 +131,7 @@ def _check_permissions(path: Path) -> Finding:
 
 
 def _check_disk_space(path: Path) -> Finding:
-    """Return a finding about free disk space: a rewrite needs room for a second file."""
+    """Return a finding about free disk space: a rewrite needs space for a second file."""
     free, size = shutil.disk_usage(path.parent).free, path.stat().st_size
     comparison = f"{_format_bytes(free)} free; the database has {_format_bytes(size)}"
     if free < size:

@@ -18,6 +18,7 @@ from pathlib import Path
 from survey_app.authoring.timestamps import parse_timestamp
 from survey_app.invitations.codes import escape_cell
 from survey_app.invitations.mail.recipients import ListError, Person
+from survey_app.store.file_system import sync_folder
 
 COLUMNS = ("name", "email", "link", "invited", "reminded")
 MOMENT = "%Y-%m-%dT%H:%M:%SZ"
@@ -96,23 +97,22 @@ class SentLog:
                 content += f",{getattr(line, column):{WIDTH}}".encode()
             content += b"\n"
         new = self.path.with_name(f".{self.path.name}.new")
-        handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        new.unlink(missing_ok=True)  # of a run that was killed; others might be able to read it
+        handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "wb") as file:
-            os.fchmod(handle, 0o600)
             file.write(content)
             file.flush()
             os.fsync(handle)
         os.replace(new, self.path)
-        folder = os.open(self.path.parent, os.O_RDONLY)
-        os.fsync(folder)
-        os.close(folder)
+        sync_folder(self.path.parent)
 
     def mark(self, line: SentLine, column: str, state: str) -> None:
         """Record the state of a message in its column, `invited` or `reminded`; on return it is on disk."""
         setattr(line, column, state)
         handle = os.open(self.path, os.O_WRONLY)
         try:
-            os.pwrite(handle, f"{state:{WIDTH}}".encode(), self._places[line.person.key, column])
+            os.lseek(handle, self._places[line.person.key, column], os.SEEK_SET)
+            os.write(handle, f"{state:{WIDTH}}".encode())
             os.fsync(handle)
         finally:
             os.close(handle)
