@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-from html import unescape
 from typing import Any
 
 from flask.testing import FlaskClient
@@ -11,6 +10,7 @@ from werkzeug.test import TestResponse
 
 from tests.browser import Site, Visit
 from tests.fixtures import phrase
+from tests.golden_files import page_text
 from tests.sign_in import csrf
 
 EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{ 7*7 }}"
@@ -77,10 +77,30 @@ def publish(browser: FlaskClient, key: int, **fields: str) -> TestResponse:
     return post(browser, f"/console/drafts/{key}/publish", digest=found[1] if found else "", **fields)
 
 
+NOTICES = re.compile(r'<(div|p)[^>]*(?:id="said"|role="alert")[^>]*>(.*?)</\1>', re.DOTALL)
+
+
+def notices(page: str) -> str:
+    """Return the messages of a page: what was done, and what was refused."""
+    return "\n".join(filter(None, (page_text(text) for _, text in NOTICES.findall(page))))
+
+
+def part(page: str, id: str) -> str:
+    """Return the words of the element with an id, which holds no other element of its kind."""
+    found = re.search(rf'<(\w+)[^>]* id="{id}"[^>]*>(.*?)</\1>', page, re.DOTALL)
+    assert found is not None, id
+    return page_text(found[2])
+
+
+def actions(page: str) -> set[str]:
+    """Return the last words of the addresses that forms of a page post to: open, pause, terms."""
+    return {path.rpartition("/")[2] for path in re.findall(r'<form[^>]* action="/console/([^"?]+)', page)}
+
+
 def read_log(browser: FlaskClient, path: str = "/console/exam") -> list[str]:
-    """Return the log of a survey, the newest entry first."""
+    """Return the codes of the log of a survey, the newest entry first."""
     table = browser.get(path).text.partition('class="log"')[2].partition("</table>")[0]
-    return [unescape(cell) for cell in re.findall(r"<td>([^<]+)</td></tr>", table)]
+    return re.findall(r'<td data-code="(\w+)"', table)
 
 
 def sign_in_by_keyboard(device: Visit, site: Site) -> Page:

@@ -42,6 +42,11 @@ def page_text(page: str, start: str = "<main", end: str = "</main>") -> str:
     return "\n".join(line for line in lines if line)
 
 
+def hide_moments(text: str) -> str:
+    """Return a text without its dates and times, for pages that show when the test ran."""
+    return re.sub(r"\b\d\d \w{3} \d{4}, \d\d:\d\d UTC", "MOMENT", text)
+
+
 def normalize(text: str, folder: Path) -> str:
     """Return a text without what differs from run to run, and without spaces at the end of lines."""
     text = text.replace(str(folder), "TMP").replace(str(ROOT), "ROOT")

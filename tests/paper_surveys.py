@@ -74,6 +74,11 @@ def read_page(web: FlaskClient, page: str, slug: str = "exam", status: int = 200
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", body)).split())
 
 
+def spread_cells(page: str) -> str:
+    """Return a page with a space between the cells of a table, to be read as text."""
+    return re.sub("</t[dh]>", " ", page)
+
+
 def open_page(device: Visit, url: str) -> Page:
     """Open a page; wait until the interviewer's page has run its script."""
     device.page.goto(url)

@@ -47,6 +47,7 @@ def list_keys(value: Any) -> Iterator[str]:
             yield from list_keys(item)
 
 
+@pytest.mark.slow
 def test_about_one_file_in_eight_is_refused() -> None:
     """The files are always the same; binomial(300, 1/8) has a standard deviation of 5.7."""
     texts = [author_files.write_file(make_random(f"file {number}")) for number in range(300)]
@@ -127,6 +128,7 @@ def test_a_second_capture_shows_no_difference(captured: Path, tmp_path: Path) ->
     assert compare(captured, tmp_path / "again") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", PLANTED)
 def test_a_planted_change_is_found_where_it_is(captured: Path, tmp_path: Path, change: str) -> None:
     plant, expected = PLANTED[change]

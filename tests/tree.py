@@ -3,7 +3,7 @@
 import re
 from html.parser import HTMLParser
 
-VOID = ("meta", "link", "input", "br", "img")
+VOID = ("meta", "link", "input", "br", "wbr", "img")
 
 
 class Node:

@@ -278,7 +278,7 @@ async function check() {
 		const page = new DOMParser().parseFromString(html, "text/html");
 		/** @param {string} selector */
 		const take = (selector) => [...page.querySelectorAll(selector)].map((node) => document.adoptNode(node));
-		const open = [...document.querySelectorAll("#beside details[open] > summary")].map((node) => node.textContent);
+		const open = [...document.querySelectorAll("#beside details[open]")].map((node) => node.getAttribute("data-part"));
 		const focused = document.activeElement?.closest("#asking") && document.activeElement?.id;
 		document.getElementById("problems")?.replaceChildren(...take("#problems > *"));
 		// the author may be typing the number of respondents
@@ -291,10 +291,10 @@ async function check() {
 		}
 		for (const node of take("[data-hint]")) {
 			const hint = document.getElementById(node.getAttribute("data-hint") ?? "");
-			if (hint) hint.textContent = node.textContent;
+			hint?.replaceChildren(...node.childNodes);
 		}
-		for (const node of document.querySelectorAll("#beside summary")) {
-			node.parentElement?.toggleAttribute("open", open.includes(node.textContent));
+		for (const node of document.querySelectorAll("#beside details")) {
+			node.toggleAttribute("open", open.includes(node.getAttribute("data-part")));
 		}
 		if (form) mark(form);
 	} catch {

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from survey_app.estimate.hypotheses import Test
 from survey_app.estimate.intervals import Interval, Limits, Method
 from survey_app.estimate.question_estimates import Cell, Estimate, clamp
+from survey_app.estimate.refusal_codes import Refusal, RefusalCode
 from survey_app.figures import FigureKind, Floats
 
 MOST_CELLS = 1024
@@ -21,12 +22,15 @@ MOST_CELLS = 1024
 Names = tuple[str, ...]
 
 
-class PairError(Exception):
-    """The two questions cannot be crossed; the message says why."""
+class PairError(Refusal):
+    """The two questions cannot be crossed."""
 
 
 class SeparateBlocksError(PairError):
     """No device answered both questions, because they are in different blocks and each device answers one block."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(RefusalCode.SEPARATE_BLOCKS, message)
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ from survey_app.estimate.option_pairs import is_option_name, option_crosstab
 from survey_app.estimate.possible_pairs import possible_cells
 from survey_app.estimate.projection import project_to_margins
 from survey_app.estimate.question_estimates import LEAST_REPORTS, Cell, Evidence, field_symbols
+from survey_app.estimate.refusal_codes import RefusalCode
 from survey_app.figures import Floats
 from survey_app.kinds import kind_of
 from survey_app.tally import Bits, Columns, Tally, columns_of
@@ -57,14 +58,19 @@ def crosstab(
     by_id = {question.id: question for question in survey.questions}
     for name in (rows, columns):
         if name not in by_id:
-            raise PairError(f"there is no question {name!r}; the questions are {', '.join(by_id)}")
+            raise PairError(
+                RefusalCode.UNKNOWN_QUESTION, f"there is no question {name!r}; the questions are {', '.join(by_id)}"
+            )
     if rows == columns:
-        raise PairError("choose two different questions")
+        raise PairError(RefusalCode.REPEATED, "choose two different questions")
     first, second = by_id[rows], by_id[columns]
     places = columns_of(survey, rows), columns_of(survey, columns)
     left, right = _Scores.from_question(places[0], first), _Scores.from_question(places[1], second)
     if len(left.names) * len(right.names) > MOST_CELLS:
-        raise PairError(f"{len(left.names)} × {len(right.names)} cells are too many; at most {MOST_CELLS} can be shown")
+        raise PairError(
+            RefusalCode.TOO_MANY_CELLS,
+            f"{len(left.names)} × {len(right.names)} cells are too many; at most {MOST_CELLS} can be shown",
+        )
     if places[0] == places[1]:
         n = tally.reports if places[0].asked_column is None else int(tally.counts[places[0].asked_column])
         evidence = Evidence(places[0].field, tally.counts[places[0].bit_slice], n, places[0].asked_column is None)
@@ -104,7 +110,10 @@ class _Scores:
         if kind.has_shares(question):
             scores = channel.score_map(() if by_answer else field_symbols(place.field, question))
         if scores is None:
-            raise PairError(f"{question.id} is a number without bins: only its mean can be estimated, not its shares")
+            raise PairError(
+                RefusalCode.NO_SHARES,
+                f"{question.id} is a number without bins: only its mean can be estimated, not its shares",
+            )
         names = kind.all_answers(question) if by_answer else kind.symbol_labels(question)
         return cls(place, tuple(names), scores, kind.exclusive or not by_answer)
 

@@ -22,6 +22,7 @@ from survey_app.estimate.hypotheses import Test
 from survey_app.estimate.intervals import Interval, Limits, Method, Options, dirichlet
 from survey_app.estimate.projection import project
 from survey_app.estimate.question_estimates import LEAST_REPORTS, Estimate, Evidence, clamp, field_symbols
+from survey_app.estimate.refusal_codes import Refusal, RefusalCode
 from survey_app.figures import FigureKind
 from survey_app.kinds import kind_of
 
@@ -30,8 +31,8 @@ Range = tuple[float, float]
 UNEVEN_RATIO = 2  # ratio of the weights of two groups' reports from which groups no longer count as equal
 
 
-class GroupsError(Exception):
-    """The surveys are not groups of one study; the message says why."""
+class GroupsError(Refusal):
+    """The surveys cannot be compared, or their weights give no total."""
 
 
 def check_same_questions(surveys: Sequence[Survey]) -> None:
@@ -39,7 +40,10 @@ def check_same_questions(surveys: Sequence[Survey]) -> None:
     first = surveys[0]
     for survey in surveys[1:]:
         if list(map(question_signature, first.questions)) != list(map(question_signature, survey.questions)):
-            raise GroupsError(f"{first.slug} and {survey.slug} do not ask the same questions with the same options")
+            raise GroupsError(
+                RefusalCode.OTHER_QUESTIONS,
+                f"{first.slug} and {survey.slug} do not ask the same questions with the same options",
+            )
 
 
 def question_signature(question: Question) -> Question:

@@ -30,6 +30,11 @@ MOST_CELLS_DRAWN = 500_000  # number of cells over all draws
 MOST_PRODUCTS = 400_000_000  # number of products of scores over all permutations
 ROUNDING = 1e-9
 
+PEARSON = "Pearson's test on the reported table"  # the names of tests
+QUADRATIC_FORM = "quadratic form in the covariances of the stored bits"
+PEARSON_JOINT = "Pearson's statistic of independent cells"
+LIKELIHOOD_RATIO = "likelihood ratio of independent cells"
+
 Reference = Literal["chi_square", "permutation", "bootstrap"]
 
 
@@ -82,7 +87,7 @@ def _inverse_root(matrix: Floats, scale: float) -> tuple[Floats, int]:
     return root, int(is_positive.sum())
 
 
-def pearson(table: Floats, name: str = "Pearson's test on the reported table") -> Test:
+def pearson(table: Floats, name: str = PEARSON) -> Test:
     """Test independence in a table of reported symbols of two separate fields that report one symbol each."""
     n = float(table.sum())
     table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
@@ -141,7 +146,7 @@ def quadratic(cross: Floats, left: ScoreSummary, right: ScoreSummary, n: int) ->
         _inverse_root(summary.second - np.outer(summary.mean, summary.mean), float(np.diag(summary.second).max()))
         for summary in (left, right)
     )
-    name = "quadratic form in the covariances of the stored bits"
+    name = QUADRATIC_FORM
     statistic, df = n * float(((root.T @ cross @ other_root) ** 2).sum()), rank * other_rank
     rarest = [float(np.minimum(summary.ones, n - summary.ones).min()) for summary in (left, right)]
     if not df or rarest[0] * rarest[1] / n >= LEAST_EXPECTED:
@@ -172,7 +177,7 @@ def joint_independence(counts: Floats, slope: float, base: float | Floats) -> Te
     fitted = noise + slope * np.outer(rows, columns)
     if n * fitted.min() >= LEAST_JOINT:
         return likelihood_ratio(counts, slope, base)
-    name, df = "Pearson's statistic of independent cells", (counts.shape[0] - 1) * (counts.shape[1] - 1)
+    name, df = PEARSON_JOINT, (counts.shape[0] - 1) * (counts.shape[1] - 1)
     draws, rng = max(min(DRAWS, MOST_CELLS_DRAWN // counts.size), FEWEST_DRAWS), _generator(counts)
     significant = (
         _significant_shares(margin, slope, noise.sum(axis=1 - axis), n) for axis, margin in enumerate((rows, columns))
@@ -221,7 +226,7 @@ def likelihood_ratio(counts: Floats, slope: float, base: float | Floats) -> Test
     best = min(_fit_independent_cells(counts, slope, base, *start) for start in (margins, even))
     free = -float(xlogy(counts, counts / n).sum())
     df = (rows - 1) * (columns - 1)
-    return chi_square_test("likelihood ratio of independent cells", max(2 * (best - free), 0.0), df, int(n))
+    return chi_square_test(LIKELIHOOD_RATIO, max(2 * (best - free), 0.0), df, int(n))
 
 
 def _fit_independent_cells(counts: Floats, slope: float, base: float | Floats, a: Floats, b: Floats) -> float:

@@ -22,6 +22,7 @@ from survey_app.estimate.contingency import CrosstabEstimates, Names, PairError
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.joint_field import joint_crosstab, set_crosstab
 from survey_app.estimate.question_estimates import Evidence, evidence_of, field_symbols
+from survey_app.estimate.refusal_codes import RefusalCode
 from survey_app.kinds import kind_of
 from survey_app.tally import Bits, Counts, Tally, columns_of
 
@@ -43,10 +44,13 @@ def find_option(survey: Survey, name: str) -> tuple[Question, int]:
             or "there is none"
         )
         raise PairError(
-            f"{name!r} is no option: write QUESTION:OPTION, of a question with several answers ({multiples})"
+            RefusalCode.UNKNOWN_QUESTION,
+            f"{name!r} is no option: write QUESTION:OPTION, of a question with several answers ({multiples})",
         )
     if label not in question.labels:
-        raise PairError(f"{id} has no option {label!r}; its options are {', '.join(question.labels)}")
+        raise PairError(
+            RefusalCode.UNKNOWN_OPTION, f"{id} has no option {label!r}; its options are {', '.join(question.labels)}"
+        )
     return question, question.labels.index(label)
 
 
@@ -65,14 +69,18 @@ def option_crosstab(
     Raise PairError if the two cannot be crossed.
     """
     if not is_option_name(rows) or not is_option_name(columns):
-        raise PairError("an option is crossed with another option of its question; or name both questions as a whole")
+        raise PairError(
+            RefusalCode.OPTION_WITH_QUESTION,
+            "an option is crossed with another option of its question; or name both questions as a whole",
+        )
     (question, first), (other_question, second) = find_option(survey, rows), find_option(survey, columns)
     if other_question is not question:
         raise PairError(
-            f"{rows} and {columns} are of two questions; cross {question.id} with {other_question.id} as a whole"
+            RefusalCode.OPTIONS_OF_TWO_QUESTIONS,
+            f"{rows} and {columns} are of two questions; cross {question.id} with {other_question.id} as a whole",
         )
     if first == second:
-        raise PairError("choose two different options")
+        raise PairError(RefusalCode.REPEATED, "choose two different options")
     option_questions = option_question(survey, rows), option_question(survey, columns)
     names = option_questions[0].labels, option_questions[1].labels
     evidence = next(
@@ -84,8 +92,9 @@ def option_crosstab(
     pair = channel.answer_pair(first, second)
     if pair is None:
         raise PairError(
+            RefusalCode.ONE_OPTION_EACH,
             f"each device was asked about one option of {question.id} only, so nothing tells how two go together; a"
-            " larger ε, or fewer options, lets a device answer two or more"
+            " larger ε, or fewer options, lets a device answer two or more",
         )
     counts = _count_pair_reports(survey, question, pair, scan)
     field = replace(evidence.field, questions=option_questions, mechanism=pair.mechanism)

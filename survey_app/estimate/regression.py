@@ -14,6 +14,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, ndtri, softmax
 
 from survey_app.estimate.intervals import Interval, Method
+from survey_app.estimate.refusal_codes import Refusal, RefusalCode
 from survey_app.figures import Floats
 
 MOST_STEPS = 200
@@ -24,8 +25,8 @@ MOST_ERROR = 100.0  # standard error of log odds from which an estimate is uninf
 RUNAWAY = "the reports lie outside what any coefficients explain: one runs away to infinity; collect more, or use fewer"
 
 
-class FitError(Exception):
-    """The regression cannot be fitted; the message says why."""
+class FitError(Refusal):
+    """The regression cannot be fitted."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,10 @@ def _inverse(information: Floats) -> Floats:
     """Return the covariance of the estimates: the inverse of their information; raise FitError if it is singular."""
     scale = 1 / np.sqrt(np.maximum(np.diag(information), 1e-300))
     if float(np.linalg.eigvalsh(information * np.outer(scale, scale)).min()) < LEAST_INFORMATION:
-        raise FitError("the reports do not determine all coefficients; leave a covariate out, or collect more")
+        raise FitError(
+            RefusalCode.UNDETERMINED,
+            "the reports do not determine all coefficients; leave a covariate out, or collect more",
+        )
     covariance: Floats = np.linalg.inv(information * np.outer(scale, scale)) * np.outer(scale, scale)
     return covariance
 
@@ -68,7 +72,8 @@ def fit_logistic(
     norms = np.maximum(np.linalg.norm(design, axis=0), 1e-300)
     if np.linalg.matrix_rank(design / norms) < design.shape[1]:
         raise FitError(
-            f"{design.shape[0]} groups with these covariates cannot tell {design.shape[1]} coefficients apart"
+            RefusalCode.UNDETERMINED,
+            f"{design.shape[0]} groups with these covariates cannot tell {design.shape[1]} coefficients apart",
         )
     basis, triangle = np.linalg.qr(design / norms)
     back = np.linalg.inv(triangle) / norms[:, None]
@@ -96,10 +101,10 @@ def fit_logistic(
         fit = new_fit
     observed = basis[totals > 0]
     if float(np.abs(observed @ free).max(initial=0.0)) > MOST_LOG_ODDS:
-        raise FitError(RUNAWAY)
+        raise FitError(RefusalCode.DIVERGING, RUNAWAY)
     covariance = _inverse(information)
     if float(np.sqrt(np.einsum("ij,jk,ik->i", observed, covariance, observed)).max()) > MOST_ERROR:
-        raise FitError(RUNAWAY)
+        raise FitError(RefusalCode.DIVERGING, RUNAWAY)
     return _coefficients(names, back @ free, back @ covariance @ back.T, int(totals.sum()), alpha)
 
 
@@ -142,14 +147,14 @@ def fit_latent_logistic(names: Sequence[str], data: LatentData, alpha: float) ->
     optimum = minimize(loss, start, jac=True, method="BFGS", options={"gtol": 1e-8})
     beta = optimum.x[:coefficients]
     if float(np.abs(beta).max()) > MOST_LOG_ODDS:
-        raise FitError(RUNAWAY)
+        raise FitError(RefusalCode.DIVERGING, RUNAWAY)
     gradient = parts(optimum.x)[2]
     pi = softmax(np.append(optimum.x[coefficients:], 0.0))[:-1]
     is_estimated = np.append(np.ones(coefficients, dtype=bool), pi > 1e-6)
     information = (gradient * data.counts[:, None]).T @ gradient
     covariance = _inverse(information[np.ix_(is_estimated, is_estimated)])[:coefficients, :coefficients]
     if float(np.sqrt(np.diag(covariance)).max()) > MOST_ERROR:
-        raise FitError(RUNAWAY)
+        raise FitError(RefusalCode.DIVERGING, RUNAWAY)
     return _coefficients(names, beta, covariance, int(data.counts.sum()), alpha)
 
 

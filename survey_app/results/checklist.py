@@ -1,5 +1,6 @@
 """The reporting checklist for results, and cautions about their intervals (docs/methods.md §13)."""
 
+from enum import StrEnum
 from typing import NamedTuple
 
 from msgspec import UNSET
@@ -8,7 +9,7 @@ from candor_client.definition import Survey
 from survey_app.channels.posterior import total_epsilon
 from survey_app.languages.numbers import format_count, format_epsilon, format_percent
 from survey_app.results.caution import FAKE_SHARE
-from survey_app.results.denominators import SUSPICIOUS_P_VALUE, BlockDraws, describe_draws
+from survey_app.results.denominators import BlockDraws, DrawVerdict, describe_draws
 from survey_app.results.group_document import Study
 from survey_app.results.methods import MOST_NAMED, SurveyStatus, count_intervals, get_block_draws
 from survey_app.results.report_counts import format_rounded_count
@@ -24,12 +25,51 @@ ESTIMATOR = (
 )
 
 
+class ItemCode(StrEnum):
+    """The items of the reporting checklist."""
+
+    MODE = "mode"
+    SAMPLING = "sampling"
+    RESPONSE = "response"
+    BLOCKS = "blocks"
+    PRIVACY = "privacy"
+    NOISE = "noise"
+    ESTIMATOR = "estimator"
+    INTERVALS = "intervals"
+    WEIGHTS = "weights"
+    STOPPING = "stopping"
+    DEFINITION = "definition"
+
+
 class Item(NamedTuple):
     """An item of the reporting checklist; `open` means that only the researcher can fill it in."""
 
+    code: ItemCode
     name: str
     text: str
     open: bool = False
+
+
+class CautionCode(StrEnum):
+    """The limits of the intervals."""
+
+    SAMPLING = "sampling"
+    TOGETHER = "together"  # intervals are simultaneous within a question
+    APART = "apart"  # each interval may miss
+    STOPPING = "stopping"
+    OPEN = "open"  # the survey is still open, so many looks are possible
+    NOISE = "noise"
+    FAKES = "fakes"
+    BLOCKS = "blocks"  # the draws of the blocks are suspicious
+    GROUP_LINKS = "group_links"
+    NO_INVITATIONS = "no_invitations"
+
+
+class Caution(NamedTuple):
+    """A sentence about a limit of the intervals."""
+
+    code: CautionCode
+    text: str
 
 
 def make_checklist(survey: Survey, document: Results | Study, setting: SurveyStatus) -> list[Item]:
@@ -42,25 +82,51 @@ def make_checklist(survey: Survey, document: Results | Study, setting: SurveySta
     if len(budgets) > 2 * MOST_NAMED:
         budgets = [*budgets[: 2 * MOST_NAMED], f"{len(budgets) - 2 * MOST_NAMED} more, given with each question"]
     return [
-        Item("Mode", "Answered on the respondent's own device, by form or client; randomized there. Say so if paper"
-             " sheets or interviewers were used.", True),
-        Item("Frame and sampling", ("By invitation. " if setting.is_by_invitation else "Open to anyone with the link. ")
-             + "State who could take part, and whether the respondents are a probability sample of them.", True),
+        Item(
+            ItemCode.MODE,
+            "Mode",
+            "Answered on the respondent's own device, by form or client; randomized there. Say so if paper sheets or"
+            " interviewers were used.",
+            True,
+        ),
+        Item(
+            ItemCode.SAMPLING,
+            "Frame and sampling",
+            ("By invitation. " if setting.is_by_invitation else "Open to anyone with the link. ")
+            + "State who could take part, and whether the respondents are a probability sample of them.",
+            True,
+        ),
         _response_item(document),
         *_blocks_item(get_block_draws(document)),
-        Item("Privacy", f"Total ε = {format_epsilon(total_epsilon(survey))}; by field: {', '.join(budgets)}."),
-        Item("Noise", "p and q of every mechanism, P and Q of answers that several combinations hold: in the methods"
-             " paragraph, from the published integers."),
-        Item("Estimator", ESTIMATOR),
-        Item("Intervals", f"{format_count(count_intervals(document, setting))} intervals of"
-             f" {format_percent(setting.options.confidence)}"
-             f"{', together within each question' if setting.options.simultaneous else ', each on its own'}; their"
-             " kinds are in the methods paragraph."),
+        Item(
+            ItemCode.PRIVACY,
+            "Privacy",
+            f"Total ε = {format_epsilon(total_epsilon(survey))}; by field: {', '.join(budgets)}.",
+        ),
+        Item(
+            ItemCode.NOISE,
+            "Noise",
+            "p and q of every mechanism, P and Q of answers that several combinations hold: in the methods paragraph,"
+            " from the published integers.",
+        ),
+        Item(ItemCode.ESTIMATOR, "Estimator", ESTIMATOR),
+        Item(
+            ItemCode.INTERVALS,
+            "Intervals",
+            f"{format_count(count_intervals(document, setting))} intervals of"
+            f" {format_percent(setting.options.confidence)}"
+            f"{', together within each question' if setting.options.simultaneous else ', each on its own'}; their"
+            " kinds are in the methods paragraph.",
+        ),
         _weights_item(document),
         _stopping_item(setting),
-        Item("Definition", f"{_digests(document)}; published before the first report, {'they' if plural else 'it'} can"
-             " serve as a pre-registration of questions and parameters."),
-    ]  # fmt: skip
+        Item(
+            ItemCode.DEFINITION,
+            "Definition",
+            f"{_digests(document)}; published before the first report, {'they' if plural else 'it'} can serve as a"
+            " pre-registration of questions and parameters.",
+        ),
+    ]
 
 
 def _response_item(document: Results | Study) -> Item:
@@ -71,23 +137,25 @@ def _response_item(document: Results | Study) -> Item:
             f"{format_rounded_count(document.taken)} with a ticket"
             " (in steps)"
         )
-    return Item("Response rate", f"{response}. State the number N of people invited, and n/N.", True)
+    return Item(ItemCode.RESPONSE, "Response rate", f"{response}. State the number N of people invited, and n/N.", True)
 
 
 def _stopping_item(setting: SurveyStatus) -> Item:
     rule = setting.stopping_rule or "None was published. State when and why the survey was closed."
     if setting.stopping_rule_changed:
-        return Item("Stopping rule", f"{rule} This was changed after the survey had opened: state when and why.", True)
-    return Item("Stopping rule", rule, not setting.stopping_rule)
+        rule = f"{rule} This was changed after the survey had opened: state when and why."
+    return Item(ItemCode.STOPPING, "Stopping rule", rule, setting.stopping_rule_changed or not setting.stopping_rule)
 
 
 def _weights_item(document: Results | Study) -> Item:
     if isinstance(document, Results):
-        return Item("Weights", "None: every report counts the same. Groups of people need a link each; state weights.")
+        text = "None: every report counts the same. Groups of people need a link each; state weights."
+        return Item(ItemCode.WEIGHTS, "Weights", text)
     if document.total and document.total.questions:
         basis, source = ("a weight that was given", "weights") if document.total.given else ("its size", "sizes")
-        return Item("Weights", f"In totals, each group by {basis}. State where the {source} come from.", True)
-    return Item("Weights", "None: there is no total over the groups.")
+        text = f"In totals, each group by {basis}. State where the {source} come from."
+        return Item(ItemCode.WEIGHTS, "Weights", text, True)
+    return Item(ItemCode.WEIGHTS, "Weights", "None: there is no total over the groups.")
 
 
 def _digests(document: Results | Study) -> str:
@@ -107,10 +175,10 @@ def _blocks_item(block_draws: BlockDraws | None) -> list[Item]:
     more = len(block_draws.blocks) - MOST_NAMED
     rest = f", and {more} more" if more > 0 else ""
     text = f"Each device answered one block. Devices that drew it, of those expected: {counts}{rest}."
-    return [Item("Blocks", f"{text} Give n with each figure, and the test of the draws.")]
+    return [Item(ItemCode.BLOCKS, "Blocks", f"{text} Give n with each figure, and the test of the draws.")]
 
 
-def list_cautions(document: Results | Study, setting: SurveyStatus) -> list[str]:
+def list_cautions(document: Results | Study, setting: SurveyStatus) -> list[Caution]:
     """Return sentences about the limits of the intervals: multiplicity, stopping, noise and fake responses."""
     options, number = setting.options, count_intervals(document, setting)
     if options.simultaneous:
@@ -131,29 +199,39 @@ def list_cautions(document: Results | Study, setting: SurveyStatus) -> list[str]
             "interval at some"
             f" look in {MISSED_AT_SOME_LOOK[0]} to {MISSED_AT_SOME_LOOK[1]} of 100 surveys."
         )
-    sentences = [
-        "Intervals cover who happened to be drawn, and the randomization. They do not cover people who did not answer,"
-        " who took part because of what they think, or who answered untruly. If the respondents are no random sample,"
-        " only the intervals for these respondents keep their meaning.",
-        f"{format_count(number)} intervals of {format_percent(options.confidence)} are shown. {multiplicity}",
-        closing,
-        "Noise costs precision: each question tells how many reports without noise would tell as much (its effective"
-        " sample size; the design effect is n divided by it).",
-        f"Responses can be faked: each question tells how far {format_percent(FAKE_SHARE)} of fake responses "
-        "could move a"
-        " figure at the most. No test can find fake responses that look like honest noise.",
+    cautions = [
+        Caution(
+            CautionCode.SAMPLING,
+            "Intervals cover who happened to be drawn, and the randomization. They do not cover people who did not"
+            " answer, who took part because of what they think, or who answered untruly. If the respondents are no"
+            " random sample, only the intervals for these respondents keep their meaning.",
+        ),
+        Caution(
+            CautionCode.TOGETHER if options.simultaneous else CautionCode.APART,
+            f"{format_count(number)} intervals of {format_percent(options.confidence)} are shown. {multiplicity}",
+        ),
+        Caution(CautionCode.STOPPING if setting.is_final else CautionCode.OPEN, closing),
+        Caution(
+            CautionCode.NOISE,
+            "Noise costs precision: each question tells how many reports without noise would tell as much (its"
+            " effective sample size; the design effect is n divided by it).",
+        ),
+        Caution(
+            CautionCode.FAKES,
+            f"Responses can be faked: each question tells how far {format_percent(FAKE_SHARE)} of fake responses could"
+            " move a figure at the most. No test can find fake responses that look like honest noise.",
+        ),
     ]
     block_draws = get_block_draws(document)
-    if block_draws and block_draws.test and block_draws.test.p_value < SUSPICIOUS_P_VALUE:
-        sentences.append(describe_draws(block_draws))
+    if block_draws and block_draws.verdict is DrawVerdict.SUSPICIOUS:
+        cautions.append(Caution(CautionCode.BLOCKS, describe_draws(block_draws)))
     if isinstance(document, Study):
-        sentences.append(
-            "A link can be passed on: who answers with the link of a group counts there, whether they belong to it or"
-            " not."
-        )
+        text = "A link can be passed on: who answers with the link of a group counts there, whether they belong to it"
+        cautions.append(Caution(CautionCode.GROUP_LINKS, f"{text} or not."))
     if not setting.is_by_invitation:
-        sentences.append("Reports came without invitation codes, so nothing tells whether one person sent several.")
-    return sentences
+        text = "Reports came without invitation codes, so nothing tells whether one person sent several."
+        cautions.append(Caution(CautionCode.NO_INVITATIONS, text))
+    return cautions
 
 
 def _format_expected_misses(expected: float) -> str:

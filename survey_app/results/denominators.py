@@ -6,6 +6,8 @@ terminal and the methods paragraph all take these sentences from here.
 """
 
 from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -37,11 +39,34 @@ class BlockDraw(Struct, frozen=True, kw_only=True):
         return " + ".join(self.questions)
 
 
+class DrawVerdict(StrEnum):
+    """The result of the test of the draws: how well they fit the chances."""
+
+    NONE = "none"
+    EXPECTED = "expected"
+    UNLIKELY = "unlikely"
+    SUSPICIOUS = "suspicious"
+
+
 class BlockDraws(Struct, frozen=True, kw_only=True):
     """Which block the devices drew, and whether that is as their chances say."""
 
     blocks: tuple[BlockDraw, ...]
     test: Test | None
+
+    @property
+    def verdict(self) -> DrawVerdict:
+        """How well the draws fit the chances, by the p-value of the test."""
+        if self.test is None:
+            return DrawVerdict.NONE
+        if self.test.p_value >= UNLIKELY_P_VALUE:
+            return DrawVerdict.EXPECTED
+        return DrawVerdict.UNLIKELY if self.test.p_value >= SUSPICIOUS_P_VALUE else DrawVerdict.SUSPICIOUS
+
+    @property
+    def outlier(self) -> BlockDraw:
+        """The block that contributes most to the statistic of the test."""
+        return max(self.blocks, key=lambda block: (block.n - block.expected) ** 2 / block.expected)
 
 
 def count_block_draws(survey: Survey, tally: Tally) -> BlockDraws | None:
@@ -66,12 +91,12 @@ def describe_draws(block_draws: BlockDraws) -> str:
     if test is None:
         return "Nobody has drawn a block yet."
     figures = f"χ² = {test.statistic:.2f}, df = {test.df}, {format_p_value(test.p_value)}, n = {format_count(test.n)}"
-    if test.p_value >= UNLIKELY_P_VALUE:
+    if block_draws.verdict is DrawVerdict.EXPECTED:
         return f"Devices drew the blocks as often as their chances say ({figures})."
-    if test.p_value >= SUSPICIOUS_P_VALUE:
+    if block_draws.verdict is DrawVerdict.UNLIKELY:
         rare = f"chance alone strays so far in {format_percent(test.p_value, 2)} of surveys"
         return f"Devices drew the blocks roughly as often as their chances say ({figures}): {rare}."
-    outlier = max(block_draws.blocks, key=lambda block: (block.n - block.expected) ** 2 / block.expected)
+    outlier = block_draws.outlier
     frequency = "seldom" if outlier.n < outlier.expected else "often"
     return (
         f"Devices did not draw the blocks as often as their chances say ({figures}); {outlier.name} came too"
@@ -89,17 +114,36 @@ def _format_rarity(p: float) -> str:
     )
 
 
+class Base(NamedTuple):
+    """The devices that n counts.
+
+    `block_chance` is the chance of their block, or None without blocks. `options` is how many of how many options each
+    was asked about, or None if about all. `has_unasked` means that n also counts respondents who were not asked.
+    """
+
+    block_chance: float | None
+    options: tuple[int, int] | None
+    has_unasked: bool
+
+
+def find_base(survey: Survey, field: Field, *questions: Question) -> Base:
+    """Return the devices that n counts for some questions of a field."""
+    return Base(
+        float(survey.answer_probability(field)) if survey.ask else None,
+        channel_of(field.mechanism).asked_options,
+        any(question.show_if for question in questions),
+    )
+
+
 def describe_base(survey: Survey, field: Field, *questions: Question) -> str:
     """Describe the devices that n counts for some questions of a field; return empty text for all devices."""
-    devices = (
-        f"devices that drew this block ({format_percent(float(survey.answer_probability(field)), 3)} expected)"
-        if survey.ask
-        else ""
-    )
-    if options := channel_of(field.mechanism).asked_options:
-        sampling = f"for each option those asked about it ({options[0]} of {options[1]}, drawn at random)"
+    base, devices = find_base(survey, field, *questions), ""
+    if base.block_chance is not None:
+        devices = f"devices that drew this block ({format_percent(base.block_chance, 3)} expected)"
+    if base.options:
+        sampling = f"for each option those asked about it ({base.options[0]} of {base.options[1]}, drawn at random)"
         devices = f"{devices}; {sampling}" if devices else sampling
-    if any(question.show_if for question in questions):
+    if base.has_unasked:
         subject = "it was" if len(questions) == 1 else "some of it was"
         devices = f"{devices or EVERYBODY}, also those to whom {subject} not put"
     return devices

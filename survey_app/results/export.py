@@ -22,6 +22,7 @@ import numpy as np
 from candor_client.definition import Survey
 from candor_client.report import to_base64url
 from survey_app.results.csv_columns import escape_formula
+from survey_app.results.file_faults import FileError
 from survey_app.results.parquet import ParquetError
 from survey_app.results.parquet.parquet_writer import write_columns
 from survey_app.tally import Bits, column_names, find_asked_bits, mark_missing, rebatch
@@ -29,8 +30,8 @@ from survey_app.tally import Bits, column_names, find_asked_bits, mark_missing, 
 CELLS = 2**18  # bits that are formatted at once
 
 
-class ExportError(Exception):
-    """An export cannot be made; the message says what to do."""
+class ExportError(FileError):
+    """An export cannot be made."""
 
 
 def report_progress(rows: Iterable[Bits], progress: Callable[[int], None]) -> Iterator[Bits]:
@@ -70,4 +71,4 @@ def write_parquet(survey: Survey, rows: Iterable[Bits], file: BinaryIO) -> None:
     try:
         write_columns(survey, rows, file)
     except ParquetError as error:
-        raise ExportError(str(error)) from None
+        raise ExportError(error.code, error.message) from None

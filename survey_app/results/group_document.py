@@ -5,6 +5,7 @@ A group shows the same reports as its own survey, so these figures change in the
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
@@ -16,6 +17,7 @@ from survey_app.estimate.group_estimates import GroupsError
 from survey_app.estimate.hypotheses import Test
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.question_estimates import LEAST_REPORTS, Estimate, evidence_of, question_estimates
+from survey_app.estimate.refusal_codes import RefusalCode
 from survey_app.results.row_order import estimate_answer_count
 from survey_app.results.survey_document import (
     Line,
@@ -69,14 +71,16 @@ class GroupTest(Struct, frozen=True, kw_only=True):
 
 
 class Total(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """All groups together, each by its weight; without questions there is none, and `note` says why.
+    """The weighted total of all groups. Without a total there are no questions, and `note` says why.
 
-    The weights are in proportion to the sizes of the groups, unless others were `given`.
+    `missing` is the reason for programs: the sizes of the groups are unknown, or a group has too few reports.
+    The weights are proportional to the sizes of the groups, unless they were `given`.
     """
 
     weights: dict[str, float] = {}
     given: bool = False
     questions: tuple[GroupPart, ...] = ()
+    missing: Literal["sizes", "reports"] | UnsetType = UNSET
     note: str = ""
 
 
@@ -140,7 +144,8 @@ def make_study(
         if tally.reports < LEAST_REPORTS and (weights is None or weights.get(survey.slug, 1))
     ]
     note = ""
-    if weights is None and len(known_sizes) < len(members):
+    known = weights is not None or len(known_sizes) == len(members)
+    if not known:
         note = "no total: the sizes of the groups are not known"
     elif small_groups and final:
         note = f"no total: fewer than {STEP} reports came from {' and from '.join(small_groups)}"
@@ -150,7 +155,9 @@ def make_study(
     by_size = None if note or weights else dict(zip((survey.slug for survey in surveys), known_sizes, strict=True))
     study = compare_groups(members, options, None if note else weights or by_size)
     groups = (replace(group, size=size or UNSET) for group, size in zip(study.groups, sizes, strict=True))
-    total = Total(note=note) if note or not study.total else replace(study.total, given=weights is not None)
+    total = replace(study.total, given=weights is not None) if study.total else Total()
+    if note:
+        total = Total(missing="reports" if small_groups and known else "sizes", note=note)
     return replace(study, study=surveys[0].study, groups=tuple(groups), total=total)
 
 
@@ -238,10 +245,10 @@ def _normalize_weights(surveys: Sequence[Survey], weights: Mapping[str, float]) 
     """Return the weights scaled to a sum of one, in the order of the surveys; raise GroupsError if they are invalid."""
     slugs = [survey.slug for survey in surveys]
     if set(weights) != set(slugs):
-        raise GroupsError(f"the weights must name exactly {', '.join(slugs)}")
+        raise GroupsError(RefusalCode.MISSING_NUMBER, f"the weights must name exactly {', '.join(slugs)}")
     values = [float(weights[slug]) for slug in slugs]
     if not all(math.isfinite(value) and value >= 0 for value in values) or sum(values) <= 0:
-        raise GroupsError("weights are numbers from 0, and not all 0")
+        raise GroupsError(RefusalCode.INVALID_NUMBER, "weights are numbers from 0, and not all 0")
     return [value / math.fsum(values) for value in values]
 
 

@@ -48,7 +48,7 @@ def methods_paragraph(survey: Survey, document: Results | Study, setting: Survey
             " before sending it, and only randomized bits were stored.",
             *_reports(document, setting),
             *describe_questioning(survey, get_block_draws(document)),
-            *_mechanisms(survey),
+            *mechanism_sentences(survey),
             _budget(survey),
             *estimator_sentences(survey, document),
             *_describe_weights(document),
@@ -106,7 +106,7 @@ def _definitions(document: Results | Study) -> str:
     )
 
 
-def _mechanisms(survey: Survey) -> Iterator[str]:
+def mechanism_sentences(survey: Survey) -> Iterator[str]:
     """Yield a sentence for every mechanism, with the questions that share it, and its margins."""
     groups: dict[tuple[object, ...], list[Field]] = {}
     for field in survey.fields:

@@ -16,6 +16,7 @@ from survey_app.channels import channel_of
 from survey_app.estimate.group_estimates import question_signature
 from survey_app.estimate.intervals import Coverage, Method, Options
 from survey_app.estimate.question_estimates import LEAST_REPORTS
+from survey_app.estimate.refusal_codes import RefusalCode
 from survey_app.estimate.regression import Coefficient, FitError, LatentData, fit_latent_logistic, fit_logistic
 from survey_app.figures import Floats
 from survey_app.kinds import kind_of
@@ -77,16 +78,16 @@ def regress_on_groups(
     slugs = [survey.slug for survey, _ in members]
     uncovered = [slug for slug in slugs if slug not in covariates]
     if uncovered:
-        raise FitError(f"there are no covariates for {', '.join(uncovered)}")
+        raise FitError(RefusalCode.MISSING_COVARIATE, f"there are no covariates for {', '.join(uncovered)}")
     names = list(covariates[slugs[0]])
     if any(set(covariates[slug]) != set(names) for slug in slugs):
-        raise FitError("every group needs the same covariates")
+        raise FitError(RefusalCode.MISSING_COVARIATE, "every group needs the same covariates")
     rows = [[1.0, *(float(covariates[slug][name]) for name in names)] for slug in slugs]
     if not np.isfinite(rows).all():
-        raise FitError("covariates are finite numbers")
+        raise FitError(RefusalCode.INVALID_NUMBER, "covariates are finite numbers")
     questions = [_find_own_field(survey, outcome).field.questions[0] for survey, _ in members]
     if any(question_signature(question) != question_signature(questions[0]) for question in questions):
-        raise FitError(f"the surveys do not ask {outcome} with the same options")
+        raise FitError(RefusalCode.OTHER_QUESTIONS, f"the surveys do not ask {outcome} with the same options")
     ones, totals, p, q = ([0.0] * len(members) for _ in range(4))
     for i, (survey, tally) in enumerate(members):
         column, (p[i], q[i]) = _find_outcome_bit(survey, outcome, label)
@@ -132,17 +133,21 @@ def regress_on_questions(
     outcome_column, (p, q) = _find_outcome_bit(survey, outcome, label)
     predictors = [_find_own_field(survey, name) for name in predictor_ids]
     if outcome in predictor_ids:
-        raise FitError("an answer cannot explain itself")
+        raise FitError(RefusalCode.SELF_EXPLAINED, "an answer cannot explain itself")
     if len(set(predictor_ids)) < len(predictor_ids):
-        raise FitError("a question is named twice")
+        raise FitError(RefusalCode.REPEATED, "a question is named twice")
     if survey.ask:
         raise FitError(
+            RefusalCode.SEPARATE_BLOCKS,
             f"no device answered {outcome} and another question, since each answers one field of this survey only;"
-            " publish it without ask, or once for each group, and regress on what is known of the groups"
+            " publish it without ask, or once for each group, and regress on what is known of the groups",
         )
     cell_count = math.prod(predictor.field.size for predictor in predictors)
     if cell_count > limits.cells:
-        raise FitError(f"{cell_count} combinations of answers are too many; at most {limits.cells}{limits.advice}")
+        raise FitError(
+            RefusalCode.TOO_MANY_CELLS,
+            f"{cell_count} combinations of answers are too many; at most {limits.cells}{limits.advice}",
+        )
     counts, patterns = _count_patterns(
         survey, scan, [outcome_column, *predictors], limits.numbers // cell_count, limits.advice
     )
@@ -183,12 +188,16 @@ def _make_regression(outcome: str, label: str, coefficients: Sequence[Coefficien
 
 def _find_own_field(survey: Survey, name: str) -> Columns:
     if name not in survey.ids:
-        raise FitError(f"there is no question {name!r}; the questions are {', '.join(q.id for q in survey.questions)}")
+        raise FitError(
+            RefusalCode.UNKNOWN_QUESTION,
+            f"there is no question {name!r}; the questions are {', '.join(q.id for q in survey.questions)}",
+        )
     place = columns_of(survey, name)
     if not _has_own_field(place):
         raise FitError(
+            RefusalCode.NO_OWN_FIELD,
             f"{name} is no question with options in a field of its own; a cross-tab may do, and groups are compared by"
-            " the differences in candor results"
+            " the differences in candor results",
         )
     return place
 
@@ -210,11 +219,15 @@ def _find_outcome_bit(survey: Survey, name: str, label: str) -> tuple[Columns, t
     question = place.field.questions[0]
     names = kind_of(question).symbol_labels(question)
     if label not in names:
-        raise FitError(f"{name} has no answer {label!r}; its answers are {', '.join(names)}")
+        raise FitError(
+            RefusalCode.UNKNOWN_ANSWER, f"{name} has no answer {label!r}; its answers are {', '.join(names)}"
+        )
     for number, bit in enumerate(channel_of(place.field.mechanism).bits(place.field), place.start):
         if bit.meaning == label and bit.p is not None and bit.q is not None:
             return replace(place, start=number, stop=number + 1), (float(bit.p), float(bit.q))
-    raise FitError(f"the outcome of a yes or no is yes; for {label!r}, turn the signs round")
+    raise FitError(
+        RefusalCode.REFERENCE_ANSWER, f"the outcome of a yes or no is yes; for {label!r}, turn the signs round"
+    )
 
 
 def _count_patterns(
@@ -232,9 +245,12 @@ def _count_patterns(
         buffer, size = part.tobytes(), part.shape[1]
         counts.update(buffer[start : start + size] for start in range(0, len(buffer), size))
         if len(counts) > max_patterns:
-            raise FitError(f"there are too many different reports; choose questions with fewer options{advice}")
+            raise FitError(
+                RefusalCode.TOO_MANY_PATTERNS,
+                f"there are too many different reports; choose questions with fewer options{advice}",
+            )
     if sum(counts.values()) < LEAST_REPORTS:
-        raise FitError("not enough reports")
+        raise FitError(RefusalCode.TOO_FEW_REPORTS, "not enough reports")
     rows = np.frombuffer(b"".join(counts), dtype=np.uint8).reshape(len(counts), -1)
     return np.array(list(counts.values()), dtype=float), np.unpackbits(rows, axis=1, count=width)
 

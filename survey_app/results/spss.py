@@ -24,6 +24,7 @@ from candor_client.definition import Survey
 from survey_app.languages.numbers import format_count
 from survey_app.results.bit_meanings import Bit, field_bits, format_integers, stored_bits
 from survey_app.results.export import ExportError
+from survey_app.results.file_faults import FileFault
 from survey_app.tally import Bits, Cells, find_asked_bits, mark_missing
 
 Values = npt.NDArray[np.int8]
@@ -45,8 +46,9 @@ def write_statistics_file(survey: Survey, reports: int, rows: Iterable[Bits], ki
         import pyreadstat
     except ImportError:
         raise ExportError(
+            FileFault.MISSING_PACKAGE,
             f"{kind} needs pyreadstat: pip install 'candor-survey[spss]', or with pipx: pipx inject candor-survey"
-            " pyreadstat pandas"
+            " pyreadstat pandas",
         ) from None
     _check_size(reports, survey.width, kind)
     bits = stored_bits(survey)
@@ -108,12 +110,16 @@ def _check_size(reports: int, width: int, kind: str) -> None:
     """Raise ExportError if the format or the memory limit cannot hold the reports, before any of them is read."""
     if kind == ".dta" and width > MOST_VARIABLES:
         most = format_count(MOST_VARIABLES)
-        raise ExportError(f"Stata holds {most} variables, and a report has {format_count(width)} bits: take .parquet")
+        raise ExportError(
+            FileFault.TOO_MANY_BITS,
+            f"Stata holds {most} variables, and a report has {format_count(width)} bits: take .parquet",
+        )
     if reports * width > MOST_CELLS:
         raise ExportError(
+            FileFault.TOO_MANY_CELLS,
             f"{format_count(reports)} reports of {format_count(width)} bits are more than the "
             f"{format_count(MOST_CELLS)} cells that a {kind}"
-            " file is made of in memory: take .parquet or .csv, which stream"
+            " file is made of in memory: take .parquet or .csv, which stream",
         )
 
 

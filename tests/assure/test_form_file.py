@@ -167,6 +167,7 @@ def answer(device: Visit) -> str:
     return shown
 
 
+@pytest.mark.essential
 def test_it_answers_from_disk_and_from_another_origin(
     site: Site, browser: Browser, elsewhere: Files, tmp_path: Path
 ) -> None:

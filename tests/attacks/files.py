@@ -31,7 +31,7 @@ def administrator(folder: Path) -> tuple[AttackResult, AttackResult, np.ndarray]
     store.migrate()
     made = survey(simple())
     add(store, made, owner=store.add_user("ada", CHEAP.hash("a long password")).key)
-    intake = Intake(store, "off")
+    intake = Intake(store)
     said, sent = [], []
     for _ in range(SEEN):
         answer = secrets.randbelow(2) == 1

@@ -27,6 +27,7 @@ MIXED = {1: (222_048, 19_802, 6_950), 2: (56_099, 4_824, 1_909), 4: (14_619, 1_5
 DRAWN = (17_374, 4_771, 2_374, 1_466, 758)  # to the nearest; what is needed is rounded up
 
 
+@pytest.mark.slow
 def test_the_page_is_what_the_command_writes(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["--out", str(tmp_path / "design.md")])
     assert done.exit_code == 0, done.output

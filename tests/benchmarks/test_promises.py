@@ -109,6 +109,7 @@ def test_half_an_interval_is_missed_twice() -> None:
     assert not all(one.covers for one in found.misses)
 
 
+@pytest.mark.slow
 def test_a_margin_that_is_not_reached_is_seen() -> None:
     """1.96 sd of 2,000 surveys against a promise a fifth too small: twelve standard errors."""
     survey = built("three yes or no")

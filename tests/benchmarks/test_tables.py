@@ -162,6 +162,7 @@ SIMULATED = [
 RUNS, ALARM = 250, 1e-8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("pair", "setting", "n"), SIMULATED)
 def test_a_study_accepts_the_interval_and_finds_half_of_it_too_low(pair: str, setting: str, n: int) -> None:
     """The same code as for the page, with few runs.
@@ -179,6 +180,7 @@ def test_a_study_accepts_the_interval_and_finds_half_of_it_too_low(pair: str, se
     assert "LOW" in verdict(halve_intervals(case), half)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pair", "setting", "n"),
     [
@@ -218,6 +220,7 @@ def test_a_line_is_as_good_as_the_truth_that_is_too_low() -> None:
     assert page.row(cases.CASES[0], [first])[5:] == ["1 × 1,000 runs", "0.938 ± 0.008", "1000", "1", "holds"]
 
 
+@pytest.mark.slow
 def test_what_does_not_hold_is_looked_at_again() -> None:
     """Half an interval: that it holds at the first look has a probability below 1e-7."""
     case = find("number, `geometric`", "0 to 10, ε 1", 1000)

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from survey_app.cli import main
 from tests.cli.test_cli import SURVEY
+from tests.golden_files import Golden
 from tests.test_commands import ROOT
 
 DRIVE = """
@@ -89,6 +90,7 @@ def test_other_shells_get_a_script_of_their_own(shell: str) -> None:
     assert done.exit_code == 0 and f"_CANDOR_COMPLETE={shell}_complete" in done.stdout
 
 
-def test_a_name_that_no_shell_calls_is_refused() -> None:
+def test_a_name_that_no_shell_calls_is_refused(golden: Golden) -> None:
     done = CliRunner().invoke(main, ["completion", "bash"], prog_name="python -m survey_app")
-    assert done.exit_code == 1 and "call it by its own name" in done.stderr
+    assert (done.exit_code, done.stdout) == (1, "")
+    golden(done.stderr)

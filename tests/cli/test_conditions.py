@@ -10,6 +10,7 @@ import pytest
 from survey_app.store import State
 from tests.definitions import simple
 from tests.fixtures import HOUR, Installation, build
+from tests.golden_files import Golden
 
 TICKETS = {"key": "_" * 511 + "9"}  # as long and as odd as a key has to be; nobody signs with it
 
@@ -22,42 +23,46 @@ def installation(tmp_path: Path) -> Iterator[Installation]:
     built.close()
 
 
-@pytest.mark.parametrize(
-    ("definition", "options", "says"),
-    [
-        ({}, {"state": State.READY}, "exam is not open yet: candor survey open exam opens it"),
-        ({}, {"opens": datetime.now(UTC) + 24 * HOUR}, "exam is not open yet: it opens at "),
-        ({}, {"closes": datetime.now(UTC) - HOUR}, "exam is closed, for good"),
-        ({"tickets": TICKETS}, {}, "publish a copy of its file without the line invitations in a database of its own"),
-        ({}, {"state": State.PAUSED}, "exam is paused"),
-    ],
-)
+LATER = datetime(2099, 12, 1, tzinfo=UTC)
+CONDITIONS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "ready": ({}, {"state": State.READY}),
+    "opens later": ({}, {"opens": LATER}),
+    "closed": ({}, {"closes": datetime.now(UTC) - HOUR}),
+    "tickets": ({"tickets": TICKETS}, {}),
+    "paused": ({}, {"state": State.PAUSED}),
+}
+
+
+@pytest.mark.parametrize("name", CONDITIONS)
 def test_simulate_says_which_condition_is_not_met_and_asks_nothing(
-    run: Any, installation: Installation, definition: dict[str, Any], options: dict[str, Any], says: str
+    run: Any, installation: Installation, name: str, golden: Golden
 ) -> None:
+    definition, options = CONDITIONS[name]
     installation.publish(simple() | definition, **options)
     done = run("simulate", "exam", "--respondents", "10", text="y\n")
-    assert done.exit_code == 1
-    assert says in done.output and "Nothing was added" in done.output
-    assert "for good?" not in done.output
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert len(done.stderr.splitlines()) == 1, "nothing was asked"
+    golden(done.stderr)
 
 
 def test_simulate_says_that_a_survey_is_full_and_before_that_how_many_it_took(
-    run: Any, installation: Installation
+    run: Any, installation: Installation, golden: Golden
 ) -> None:
-    installation.publish(simple(), max_reports=30)
+    published = installation.publish(simple(), max_reports=30)
     done = run("simulate", "exam", "--respondents", "50", "--yes")
-    assert "30 reports were added" in done.output
-    assert "20 were refused: exam is full: it has all the 30 reports" in done.output
-    assert "exam is full" in run("simulate", "exam", "--respondents", "1").output
+    assert done.exit_code == 1 and installation.store.snapshot(published).reports == 30
+    golden(done.output)
+    full = run("simulate", "exam", "--respondents", "1")
+    assert (full.exit_code, full.stdout) == (1, "")
+    golden(full.stderr, "full")
 
 
 def test_simulate_goes_on_where_every_condition_is_met(run: Any, installation: Installation) -> None:
-    installation.publish(simple(), closes=datetime.now(UTC) + timedelta(days=1))
-    assert "5 reports were added" in run("simulate", "exam", "--respondents", "5", "--yes").output
+    published = installation.publish(simple(), closes=datetime.now(UTC) + timedelta(days=1))
+    assert run("simulate", "exam", "--respondents", "45", "--yes").exit_code == 0
+    assert installation.store.recount(published, lambda count: None)[1].reports == 45
 
 
-FAULTY = "slug: x y\ntitle: ''\nquestions: []\n"
 SEVERAL = """\
 slug: Exam
 title: Exam
@@ -75,31 +80,27 @@ def test_the_terminal_names_every_fault_of_a_file(run: Any, tmp_path: Path, comm
     file.write_text(SEVERAL)
     done = run(*command, str(file))
     assert done.exit_code == 1
-    lines = done.output.splitlines()
-    assert lines[0] == f"Error: {file}: 4 errors"
-    assert {line.strip().partition(": ")[0] for line in lines[1:]} == {
+    head, *lines = done.output.splitlines()
+    assert str(file) in head and f" {len(lines)} " in head
+    assert {line.strip().partition(": ")[0] for line in lines} == {
         "line 1, slug", "line 4, closes", "line 6, questions[0].options", "line 7, questions[1].max",
     }  # fmt: skip
 
 
-def test_a_file_without_questions_is_told_its_other_faults_too(run: Any, tmp_path: Path) -> None:
-    file = tmp_path / "survey.yaml"
-    file.write_text(FAULTY)
-    said = run("survey", "build", str(file)).output
-    assert "3 errors" in said
-    assert "slug: must be" in said and "title: is empty" in said and "no question yet" in said
+FAULTY = b"slug: x y\ntitle: ''\nquestions: []\n"
+FAULTY_JSON = b'{"slug": "x y", "title": "", "epsilon": 2, "questions": [{"id": "a", "type": "yes_no", "text": "A"}]}'
+UNPROTECTED = b"slug: a\ntitle: b\nepsilon: 100\nquestions:\n- {id: a, type: yes_no, text: A}\n"
 
 
-def test_a_json_file_is_told_its_faults_as_json(run: Any, tmp_path: Path) -> None:
-    file = tmp_path / "survey.json"
-    file.write_text(
-        '{"slug": "x y", "title": "", "epsilon": 2, "questions": [{"id": "a", "type": "yes_no", "text": "A"}]}'
-    )
-    assert "2 errors" in run("survey", "build", str(file)).output
-
-
-def test_one_fault_is_one_line(run: Any, tmp_path: Path) -> None:
-    file = tmp_path / "survey.yaml"
-    file.write_text("slug: a\ntitle: b\nepsilon: 100\nquestions:\n- {id: a, type: yes_no, text: A}\n")
-    (line,) = run("survey", "build", str(file)).output.splitlines()
-    assert "above 40 nothing is protected" in line
+@pytest.mark.parametrize(
+    ("name", "content", "lines"),
+    [("faulty.yaml", FAULTY, 4), ("faulty.json", FAULTY_JSON, 3), ("unprotected.yaml", UNPROTECTED, 1)],
+)
+def test_one_fault_is_one_line_and_several_are_listed(
+    run: Any, tmp_path: Path, name: str, content: bytes, lines: int, golden: Golden
+) -> None:
+    file = tmp_path / name
+    file.write_bytes(content)
+    done = run("survey", "build", str(file))
+    assert (done.exit_code, len(done.output.splitlines())) == (1, lines)
+    golden(done.output, name)

@@ -197,6 +197,7 @@ def test_the_time_of_a_client_that_tosses_coin_by_coin_singles_people_out() -> N
     assert len(moments) > 100
 
 
+@pytest.mark.slow
 def test_the_time_of_this_client_singles_nobody_out(server: Server) -> None:
     named, _, moments = attack(this_client(server), this_chance)
     assert named == 0

@@ -72,6 +72,7 @@ def test_javascript_in_node(node: JavaScript, check: Any) -> None:
     check(node)
 
 
+@pytest.mark.essential
 @pytest.mark.parametrize("check", [check_replay, check_refusals])
 def test_javascript_in_chromium(chromium: JavaScript, check: Any) -> None:
     check(chromium)

@@ -212,6 +212,7 @@ def spoilt() -> Iterator[tuple[str, MutableMapping[str, Any], str, Any]]:
             yield f"{name} without {key}", independent.KEYS, name, without
 
 
+@pytest.mark.slow
 def test_no_spelling_and_no_key_on_the_page_could_be_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     unnoticed = []
     for what, table, name, value in spoilt():

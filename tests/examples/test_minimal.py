@@ -147,6 +147,7 @@ def test_nothing_but_a_bit_is_stored(path: Path, body: str) -> None:
     assert counts(path) == {0: 0, 1: 0}
 
 
+@pytest.mark.essential
 @pytest.mark.parametrize(("coin", "sent"), [(KEEP - 1, 1), (KEEP, 0)], ids=["kept", "turned"])
 def test_a_browser_flips_by_the_same_threshold_and_sends_one_bit(
     origin: str, path: Path, browser: Browser, coin: int, sent: int

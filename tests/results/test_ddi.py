@@ -14,6 +14,7 @@ from candor_client.definition import Survey
 from survey_app.authoring import build_file
 from survey_app.results.bit_meanings import format_integers, stored_bits
 from survey_app.results.ddi import NAMESPACE, make_ddi
+from survey_app.results.denominators import describe_condition
 from tests.definitions import COIN, choice, define, field, subset, survey, yes_no
 from tests.results.test_archive_page import everything
 
@@ -190,7 +191,8 @@ def test_the_study_has_its_digest_epsilon_consent_and_words() -> None:
     assert texts(root, "fileDscr/fileTxt/dimensns/caseQnty") == ["1240"]
     assert format_integers(RICH.fields[0]) in texts(root, "dataDscr/varGrp/notes")
     assert "Why\ufffd <b>&\n\n?" in texts(root, "dataDscr/var/qstn/qstnLit")
-    assert texts(root, "dataDscr/var/universe")[0].startswith("why: Asked if “")
+    (why,) = (question for question in RICH.questions if question.id == "why")
+    assert texts(root, "dataDscr/var/universe")[0].startswith(f"why: {describe_condition(RICH, why)}")
     assert root.get("{http://www.w3.org/XML/1998/namespace}lang") == "de"
 
 

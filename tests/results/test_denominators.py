@@ -13,16 +13,26 @@ import pytest
 from candor_client import Survey
 from survey_app.assure.simulation.devices import reports
 from survey_app.estimate.block_draws import count_draws, run_draw_test
-from survey_app.estimate.contingency import PairError
+from survey_app.estimate.contingency import PairError, SeparateBlocksError
 from survey_app.estimate.intervals import Options
+from survey_app.estimate.refusal_codes import RefusalCode
 from survey_app.plan.simulated_people import draw_people
 from survey_app.results.crosstab_document import Crosstab, make_crosstab
-from survey_app.results.denominators import describe_draws
+from survey_app.results.denominators import (
+    EVERYBODY,
+    Base,
+    DrawVerdict,
+    describe_base,
+    describe_condition,
+    describe_draws,
+    find_base,
+)
 from survey_app.results.export import write_csv_chunks, write_ndjson_chunks
 from survey_app.results.survey_document import Results, results
 from survey_app.tally import Bits, Tally
 from tests.block_survey import blocks
 from tests.definitions import COIN, choice, define, field, multiple, scale, subset, survey, yes_no
+from tests.golden_files import Golden
 from tests.results.figure_kinds import make_survey
 
 
@@ -71,55 +81,74 @@ def test_where_everybody_answers_everything_nothing_is_said_of_blocks() -> None:
     assert all("base" not in part for part in [*found["questions"], *found["joint"]])
 
 
-def test_without_reports_there_are_blocks_and_no_test(made: Survey) -> None:
+def test_without_reports_there_are_blocks_and_no_test(made: Survey, golden: Golden) -> None:
     document = results(made, Tally.empty(made))
     assert document.asked is not None and document.asked.test is None
-    assert describe_draws(document.asked) == "Nobody has drawn a block yet."
+    assert document.asked.verdict is DrawVerdict.NONE
+    golden(describe_draws(document.asked))
     assert msgspec.json.decode(msgspec.json.encode(document), type=Results) == document
 
 
-def test_every_question_says_whom_its_n_counts(made: Survey, tally: Tally) -> None:
-    parts = {part.id: part for part in results(made, tally).questions}
-    drew = "devices that drew this block (24.4% expected)"
-    assert parts["cheated"].base == parts["stress"].base == drew
-    assert (parts["cheated"].condition, parts["hours"].condition) == ("", "")
-    assert parts["why"].base == f"{drew}, also those to whom it was not put"
-    assert parts["why"].condition == "Asked if “Did you copy from somebody?” is “yes”"
-    assert parts["who"].base == "devices that drew this block (6.8% expected), also those to whom it was not put"
-    assert parts["used"].base.endswith("; for each option those asked about it (3 of 4, drawn at random)")
-    (joint,) = results(made, tally).joint
-    assert joint.base == f"{drew}, also those to whom some of it was not put"
+def near(chance: float) -> Any:
+    """Return what equals a chance that is shown with three decimals."""
+    return pytest.approx(chance, abs=5e-4)
+
+
+def test_every_question_says_whom_its_n_counts(made: Survey, tally: Tally, golden: Golden) -> None:
+    document = results(made, tally)
+    of_field = {question.id: (one, question) for one in made.fields for question in one.questions}
+    bases = {name: find_base(made, *place) for name, place in of_field.items()}
+    assert bases["cheated"] == bases["stress"] == Base(near(0.244), None, False)
+    assert bases["why"] == Base(bases["cheated"].block_chance, None, True)
+    assert bases["who"] == Base(near(0.068), None, True)
+    assert (bases["used"].options, bases["used"].has_unasked) == ((3, 4), False)
+    for part in document.questions:
+        place, question = of_field[part.id]
+        assert part.base == describe_base(made, place, question)
+        assert part.condition == describe_condition(made, question)
+        assert bool(part.condition) == (part.id in ("why", "who")) == find_base(made, place, question).has_unasked
+    (joint,) = document.joint
+    members = next(one for one in made.fields if one.joint)
+    assert joint.base == describe_base(made, members, *members.questions)
+    assert find_base(made, members, *members.questions) == bases["why"]
+    golden("\n".join(f"{part.name}: {part.base}. {part.condition}" for part in document.questions), "questions")
+    golden(joint.base, "joint")
 
 
 def test_the_chance_of_a_block_is_not_called_the_share_that_drew_it() -> None:
     """40 of 50 devices are 80%, whatever their chances were."""
     made = survey(define([yes_no("a"), yes_no("b")], [field(COIN, "a"), field(COIN, "b")], ask=1))
-    told = results(made, Tally(50, np.array([40, 20, 10, 5]))).questions[0].base
-    assert told == "devices that drew this block (50% expected)"
+    base = results(made, Tally(50, np.array([40, 20, 10, 5]))).questions[0].base
+    assert find_base(made, made.fields[0], made.questions[0]).block_chance == 0.5
+    assert "50%" in base and "80%" not in base
 
 
-def test_a_condition_is_told_in_the_words_of_its_question() -> None:
+def test_a_condition_is_told_in_the_words_of_its_question(golden: Golden) -> None:
     shown = {"question": "used", "is": ["item 0", "item 2"]}
     made = survey(
         define([multiple(), choice(show_if=shown)], [field(subset(8, 1), "used"), field(subset(4, 1), "help")])
     )
     part = results(made, Tally(100, np.full(12, 20))).questions[1]
-    assert part.condition == "Asked if “Which?” includes “item 0” or “item 2”"
-    assert part.base == "all respondents, also those to whom it was not put"
+    assert all(f"“{word}”" in part.condition for word in ("Which?", "item 0", "item 2"))
+    assert "item 1" not in part.condition
+    assert find_base(made, made.fields[1], made.questions[1]) == Base(None, None, True)
+    golden(f"{part.condition}; {part.base}")
 
 
 @pytest.mark.parametrize(
-    ("counts", "said"),
+    ("counts", "verdict", "outlier", "numbers"),
     [
-        ([500, 310, 190], "Devices drew the blocks as often as their chances say (χ² = 0.83, df = 2, p = 0.66, n = 1,000)."),
-        ([500, 325, 170], "roughly as often as their chances say (χ² = 6.59, df = 2, p = 0.037, n = 995): chance alone strays so far in 3.7% of"),
-        ([500, 300, 100], "q2 came too seldom most of all (100 of about 180 expected). Either people broke off"),
-        ([500, 345, 165], "or reports were made up, or it is chance, which strays so far in about 1 of 560 surveys."),
-        ([500, 300, 400], "or it is chance, which strays so far in fewer than 1 of 10,000 surveys."),
-        ([500, 300, 400], "q2 came too often most of all (400 of about 240 expected). Either people broke off"),
+        ([500, 310, 190], DrawVerdict.EXPECTED, "", ["0.83", "0.66", "1,000"]),
+        ([500, 325, 170], DrawVerdict.UNLIKELY, "", ["6.59", "0.037", "995", "3.7%"]),
+        ([500, 300, 100], DrawVerdict.SUSPICIOUS, "q2", ["100", "180"]),
+        ([500, 345, 165], DrawVerdict.SUSPICIOUS, "q2", ["560"]),
+        ([500, 300, 400], DrawVerdict.SUSPICIOUS, "q2", ["400", "240", "10,000"]),
     ],
-)  # fmt: skip
-def test_a_sentence_says_what_a_small_p_means(counts: list[int], said: str) -> None:
+    ids=["expected", "unlikely", "too-few", "suspicious", "too-many"],
+)
+def test_a_sentence_says_what_a_small_p_means(
+    counts: list[int], verdict: DrawVerdict, outlier: str, numbers: list[str], golden: Golden
+) -> None:
     chances = (5, 3, 2)
     fields = [field(COIN, f"q{i}", chance=chance) for i, chance in enumerate(chances)]
     made = survey(define([yes_no(f"q{i}") for i in range(3)], fields, ask=1))
@@ -127,47 +156,57 @@ def test_a_sentence_says_what_a_small_p_means(counts: list[int], said: str) -> N
     bits[0::2] = counts
     asked = results(made, Tally(sum(counts), bits)).asked
     assert asked is not None
-    assert said in describe_draws(asked)
+    assert asked.verdict is verdict
+    assert not outlier or asked.outlier.name == outlier
+    sentence = describe_draws(asked)
+    assert all(number in sentence for number in [*numbers, outlier])
+    golden(sentence)
 
 
-@pytest.mark.parametrize(
-    ("pair", "base"),
-    [
-        (("cheated", "stress"), "devices that drew this block (24.4% expected)"),
-        (("stress", "why"), "devices that drew this block (24.4% expected), also those to whom some of it was not put"),
-        (("used:notes", "used:phone"), "devices asked about both options"),
-    ],
-)
+@pytest.mark.parametrize("pair", [("cheated", "stress"), ("stress", "why"), ("used:notes", "used:phone")], ids="-".join)
 def test_a_crosstab_says_whom_its_n_counts(
-    made: Survey, tally: Tally, rows: Bits, pair: tuple[str, str], base: str
+    made: Survey, tally: Tally, rows: Bits, pair: tuple[str, str], golden: Golden
 ) -> None:
     found = make_crosstab(made, tally, [rows], *pair, Options())
     assert isinstance(found, Crosstab)
-    assert found.base == base
+    if ":" not in pair[0]:
+        members = next(one for one in made.fields if any(question.id == pair[0] for question in one.questions))
+        questions = [question for question in members.questions if question.id in pair]
+        assert found.base == describe_base(made, members, *questions)
+        assert found.n == int(tally.counts[0])
+    else:
+        assert found.base != EVERYBODY and 0 < found.n < tally.reports
     assert {line.coverage for line in found.estimates} == {"guaranteed"}
+    golden(found.base)
 
 
-def test_questions_of_different_blocks_are_refused_with_what_to_write_and_its_price(made: Survey, tally: Tally) -> None:
-    with pytest.raises(PairError) as refused:
-        make_crosstab(made, tally, [], "fair", "cheated", Options())
-    assert str(refused.value) == (
-        "no device answered both fair and cheated, since each answers one block of this survey only; to see how they go"
-        " together next time, write joint: [[cheated, fair]]: together they need 0.865 times the respondents that they"
-        " need apart, which saves some"
-    )
-    with pytest.raises(PairError, match=r"joint: \[\[fair, used\]\]: together they need 5.33 times the respondents"):
-        make_crosstab(made, tally, [], "fair", "used", Options())
+@pytest.mark.parametrize(
+    ("pair", "joint", "price"),
+    [(("fair", "cheated"), "cheated, fair", "0.865"), (("fair", "used"), "fair, used", "5.33")],
+    ids=["saves", "costs"],
+)
+def test_questions_of_different_blocks_are_refused_with_what_to_write_and_its_price(
+    made: Survey, tally: Tally, pair: tuple[str, str], joint: str, price: str, golden: Golden
+) -> None:
+    with pytest.raises(SeparateBlocksError) as refused:
+        make_crosstab(made, tally, [], *pair, Options())
+    assert f"joint: [[{joint}]]" in str(refused.value) and f" {price} " in str(refused.value)
+    golden(refused.value)
 
 
-def test_too_many_combinations_have_no_price() -> None:
+def test_too_many_combinations_have_no_price(golden: Golden) -> None:
     made = survey(define([choice(options=40), choice("town", options=50)],
                          [field(subset(40, 1), "help"), field(subset(50, 1), "town")], ask=1))  # fmt: skip
-    with pytest.raises(PairError, match="cells are too many"):
+    with pytest.raises(PairError) as refused:
         make_crosstab(made, Tally.empty(made), [], "help", "town", Options())
+    assert refused.value.code is RefusalCode.TOO_MANY_CELLS
+    golden(refused.value, "cells")
     made = survey(define([choice(options=33), choice("town", options=31)],
                          [field(subset(33, 1), "help"), field(subset(31, 1), "town")], ask=1))  # fmt: skip
-    with pytest.raises(PairError, match="with fewer options: they have too many combinations"):
+    with pytest.raises(SeparateBlocksError) as refused_pair:
         make_crosstab(made, Tally.empty(made), [], "help", "town", Options())
+    assert not re.search(r"\d", refused_pair.value.message), "no price"
+    golden(refused_pair.value, "no price")
 
 
 def test_the_sample_of_the_documents_is_what_the_results_say() -> None:

@@ -3,6 +3,7 @@
 import csv
 import io
 import itertools
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -11,14 +12,20 @@ from scipy.stats import binom
 
 from candor_client.definition import Survey
 from survey_app.authoring import build
-from survey_app.estimate.intervals import Options
-from survey_app.results.checklist import list_cautions, make_checklist
+from survey_app.estimate.intervals import Method, Options
+from survey_app.results.checklist import CautionCode, ItemCode, list_cautions, make_checklist
 from survey_app.results.csv_columns import format_csv, study_table
-from survey_app.results.group_document import Study, Total, compare_groups, make_study
-from survey_app.results.methods import SurveyStatus, count_intervals, methods_paragraph
+from survey_app.results.group_document import TOTAL, Study, Total, compare_groups, make_study
+from survey_app.results.methods import (
+    SurveyStatus,
+    count_intervals,
+    describe_interval_methods,
+    methods_paragraph,
+)
 from survey_app.results.results_text import format_study
 from survey_app.results.survey_document import results
 from survey_app.tally import Tally
+from tests.golden_files import Golden
 
 FILE = """\
 slug: exam
@@ -68,19 +75,23 @@ def test_the_total_weighs_groups_by_their_people_and_not_by_their_reports() -> N
 
 
 @pytest.mark.parametrize(
-    ("reports", "sizes", "note"),
+    ("reports", "sizes", "missing"),
     [
-        ((400, 300), (None, None), "no total: the sizes of the groups are not known"),
-        ((400, 0), (12000, 8000), "no total until South has 40 reports, or 20 at closing"),
-        ((0, 0), (12000, 8000), "no total until North and South have 40 reports, or 20 at closing"),
-        ((0, 0), (None, None), "no total: the sizes of the groups are not known"),
+        ((400, 300), (None, None), "sizes"),
+        ((400, 0), (12000, 8000), "reports"),
+        ((0, 0), (12000, 8000), "reports"),
+        ((0, 0), (None, None), "sizes"),
     ],
+    ids=["no-sizes", "one-empty", "both-empty", "neither"],
 )
 def test_where_there_is_no_total_a_note_says_why(
-    reports: tuple[int, int], sizes: tuple[int | None, ...], note: str
+    reports: tuple[int, int], sizes: tuple[int | None, ...], missing: Literal["sizes", "reports"], golden: Golden
 ) -> None:
     found = study((reports[0] // 3, reports[1] // 3), reports, sizes)
-    assert found.total == Total(note=note)
+    assert found.total
+    note = found.total.note
+    assert found.total == Total(missing=missing, note=note)
+    golden(note)
     assert [group.size for group in found.groups] == [size or UNSET for size in sizes]
     if not all(reports):
         assert not found.differences[0].questions[0].estimates
@@ -100,7 +111,7 @@ def test_surveys_of_two_studies_are_called_by_their_slugs() -> None:
 def test_a_table_has_every_line_and_no_formula() -> None:
     found = study((150, 90))
     rows = list(csv.DictReader(io.StringIO(format_csv(study_table(surveys(), found)))))
-    assert [row["group"] for row in rows[::2]] == ["North", "South", "all groups", "South - North"]
+    assert [row["group"] for row in rows[::2]] == ["North", "South", TOTAL, "South - North"]
     members = [(survey.slug, survey.digest) for survey in surveys()]
     assert [(row["slug"], row["digest"]) for row in rows[::2]] == [*members, ("", ""), ("", "")]
     assert [bool(row["p"] and row["q"]) for row in rows[::2]] == [True, True, False, False]
@@ -114,43 +125,41 @@ def test_a_table_has_every_line_and_no_formula() -> None:
     assert "\n'=1+1,exam-north," in named
 
 
-def test_people_read_the_groups_first_and_then_each_answer_in_all_of_them() -> None:
-    lines = format_study(surveys()[0], study((150, 90))).splitlines()
-    assert lines[0] == "Exam honesty (exam)"
-    assert lines[1] == "700 reports in 2 groups; 95% intervals, differences in points."
-    assert [line.split() for line in lines[3:6]] == [
-        ["group", "reports", "people", "weight"],
-        ["North", "400", "12,000", "60%"],
-        ["South", "300", "8,000", "40%"],
-    ]
-    assert [line.split()[:2] for line in lines[8:12]] == [
+def test_people_read_the_groups_first_and_then_each_answer_in_all_of_them(golden: Golden) -> None:
+    text = format_study(surveys()[0], study((150, 90)))
+    rows = [line.split()[:2] for line in text.splitlines()]
+    places = [rows.index(["North", "400"]), rows.index(["South", "300"]), rows.index(["yes", "North"])]
+    assert places == sorted(places)
+    answers = rows[places[-1] :]
+    assert [row for row in answers if row[0] == "yes"] == [
         ["yes", "North"],
         ["yes", "South"],
-        ["yes", "all"],
+        ["yes", TOTAL.split()[0]],
         ["yes", "South"],
     ]
-    assert "South - North" in lines[11]
-    assert all(" n = " in line for line in lines[8:])
+    assert text.count(" n = ") == len(answers) == 8
+    golden(text)
 
 
-def test_a_paper_says_how_groups_were_known_and_weighed() -> None:
+def test_a_paper_says_how_groups_were_known_and_weighed(golden: Golden) -> None:
     found, setting = study((150, 90)), SurveyStatus(Options(), False, True)
     said = methods_paragraph(surveys()[0], found, setting)
-    assert (
-        "2 groups (North n = 400 of 12,000 people; South n = 300 of 8,000 people), each with a link of its own" in said
-    )
-    assert "neither asked nor sent" in said
-    assert "Totals are post-stratified" in said and "North 60%, South 40%" in said
-    assert "MOVER" in said and "score intervals" in said
+    assert all(number in said for number in ("400", "12,000", "300", "8,000", "North 60%", "South 40%"))
+    words = describe_interval_methods(Options())
+    assert words[Method.MOVER] in said and words[Method.SCORE] in said
     for survey in surveys():
         assert survey.digest in said
-    items = {item.name: item.text for item in make_checklist(surveys()[0], found, setting)}
-    assert "by its size" in items["Weights"]
-    assert all(survey.digest in items["Definition"] for survey in surveys())
-    assert any("link can be passed on" in text for text in list_cautions(found, setting))
+    items = {item.code: item for item in make_checklist(surveys()[0], found, setting)}
+    assert items[ItemCode.WEIGHTS].open
+    assert all(survey.digest in items[ItemCode.DEFINITION].text for survey in surveys())
+    (passed_on,) = (one for one in list_cautions(found, setting) if one.code is CautionCode.GROUP_LINKS)
     assert count_intervals(found, setting) == 2 * 4
-    bare = methods_paragraph(surveys()[0], study((150, 90), sizes=(None, None)), setting)
-    assert "post-stratified" not in bare
+    bare = study((150, 90), sizes=(None, None))
+    assert "60%" not in methods_paragraph(surveys()[0], bare, setting)
+    unweighed = {item.code: item for item in make_checklist(surveys()[0], bare, setting)}
+    assert not unweighed[ItemCode.WEIGHTS].open
+    golden(said, "paragraph")
+    golden("\n".join([items[ItemCode.WEIGHTS].text, items[ItemCode.DEFINITION].text, passed_on.text]), "checklist")
 
 
 SHARES = (0.0, 0.1, 0.3, 0.6, 1.0)
@@ -184,6 +193,7 @@ def covered(epsilon: float, reports: tuple[int, int], sizes: tuple[int, int], sa
     return worst
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("epsilon", "reports", "sizes"),
     [

@@ -13,12 +13,19 @@ from candor_client.mechanisms import Drawn, Flip, Geometric, Subset
 from survey_app.assure.simulation.devices import reports
 from survey_app.authoring import build_file
 from survey_app.channels.posterior import total_epsilon
-from survey_app.estimate.intervals import Options
+from survey_app.estimate.intervals import Method, Options
 from survey_app.languages import numbers
 from survey_app.plan.simulated_people import draw_people
 from survey_app.results.caution import correct_denied_answers, design_effect, effective_sample_size, largest_shift
-from survey_app.results.checklist import list_cautions, make_checklist
-from survey_app.results.methods import SurveyStatus, count_intervals, methods_paragraph
+from survey_app.results.checklist import CautionCode, ItemCode, list_cautions, make_checklist
+from survey_app.results.denominators import describe_questioning
+from survey_app.results.methods import (
+    SurveyStatus,
+    count_intervals,
+    describe_interval_methods,
+    mechanism_sentences,
+    methods_paragraph,
+)
 from survey_app.results.survey_document import Results, results, table_rows
 from survey_app.tally import Tally, add_bits
 from tests.definitions import (
@@ -35,6 +42,7 @@ from tests.definitions import (
     survey,
     yes_no,
 )
+from tests.golden_files import Golden
 
 CAMPUS = Path(__file__).parents[1] / "campus.yaml"
 PLAIN = SurveyStatus(Options(), shows_sample_intervals=False, is_final=True)
@@ -48,6 +56,13 @@ def document(made: Survey, count: int = 500, options: Options | None = None) -> 
     return results(made, Tally(count, counts), options)
 
 
+def as_if_all_were_alike(made: Survey) -> Results:
+    """The results of 500 reports in which all bits of a field are equally frequent: the same numbers each time."""
+    ones = {"cheated": 225, "help": 83, "used": 167, "hours": 250, "income": 125, "spend": 8, "why": 167}
+    counts = [np.full(one.mechanism.width, ones[one.questions[0].id]) for one in made.fields]
+    return results(made, Tally(500, np.concatenate(counts)))
+
+
 @pytest.fixture(scope="module")
 def campus() -> Survey:
     return build_file(CAMPUS).survey
@@ -55,9 +70,9 @@ def campus() -> Survey:
 
 def test_the_paragraph_holds_the_surveys_own_numbers(campus: Survey) -> None:
     text = methods_paragraph(campus, document(campus), PLAIN)
-    assert "n = 500 reports" in text
+    assert "n = 500 " in text
     assert campus.digest in text
-    assert f"ε = {numbers.format_epsilon(total_epsilon(campus))} (the sum over all fields)" in text
+    assert f"ε = {numbers.format_epsilon(total_epsilon(campus))} (" in text
     for one in campus.fields:
         assert f"(ε = {numbers.format_epsilon(one.mechanism.epsilon)})" in text
         if not isinstance(one.mechanism, Geometric):
@@ -66,106 +81,139 @@ def test_the_paragraph_holds_the_surveys_own_numbers(campus: Survey) -> None:
         for question in one.questions:
             assert f"“{question.id}”" in text
     assert "confidence of 95% each" in text
-    assert "Clopper–Pearson" in text and "Fieller" in text
-    assert "randomized together, as one answer out of 12 possible combinations" in text
-    assert "“hours” was rounded at random, without bias, to one of 2 levels" in text
-    assert "“spend” was rounded at random, without bias, to one of 64 levels" in text
-    assert "what left the levels 0 to 63 being sent as the nearest of them" in text
+    words = describe_interval_methods(Options())
+    assert words[Method.CLOPPER_PEARSON] in text and words[Method.FIELLER] in text
+
+
+def test_the_paragraph_of_a_survey_with_everything(campus: Survey, golden: Golden) -> None:
+    golden(methods_paragraph(campus, as_if_all_were_alike(campus), PLAIN))
 
 
 @pytest.mark.parametrize(
-    ("setting", "said", "unsaid"),
+    ("setting", "methods", "numbers"),
     [
-        (
-            SurveyStatus(Options(0.8, simultaneous=True), False, True),
-            "80% for all answers of a question together",
-            "95%",
-        ),
-        (SurveyStatus(Options(narrow=True), False, True), "Wilson", "Clopper"),
-        (SurveyStatus(Options(population=9000), False, True), "a population of 9,000", "Clopper"),
-        (SurveyStatus(Options(), True, True), "for these respondents alone", "they refer to the population"),
-        (SurveyStatus(Options(), False, False), "still open", "closed survey"),
+        (SurveyStatus(Options(0.8, simultaneous=True), False, True), {Method.CLOPPER_PEARSON}, ["80%"]),
+        (SurveyStatus(Options(narrow=True), False, True), {Method.WILSON}, ["95%"]),
+        (SurveyStatus(Options(population=9000), False, True), {Method.FINITE_POPULATION}, ["95%", "9,000"]),
+        (SurveyStatus(Options(), True, True), {Method.CLOPPER_PEARSON}, ["95%"]),
+        (SurveyStatus(Options(), False, False), {Method.CLOPPER_PEARSON}, ["95%"]),
     ],
+    ids=["simultaneous", "narrow", "population", "sample", "open"],
 )
-def test_the_paragraph_tells_which_intervals_these_are(setting: SurveyStatus, said: str, unsaid: str) -> None:
+def test_the_paragraph_tells_which_intervals_these_are(
+    setting: SurveyStatus, methods: set[Method], numbers: list[str], golden: Golden
+) -> None:
     made = survey(define([yes_no()], [field(COIN, "cheated")], epsilon="1.098612288669"))
-    text = methods_paragraph(made, document(made, options=setting.options), setting)
-    assert said in text
-    assert unsaid not in text
+    text = methods_paragraph(made, results(made, Tally(500, np.array([240])), setting.options), setting)
+    words = describe_interval_methods(setting.options)
+    assert {method for method, phrase in words.items() if phrase in text} == methods
+    assert all(number in text for number in numbers)
+    assert ("95%" in text) == (setting.options.confidence == 0.95)
+    usual = methods_paragraph(made, results(made, Tally(500, np.array([240]))), PLAIN).split(". ")
+    others = [sentence for sentence in text.split(". ") if sentence not in usual]
+    assert len(others) == 1
+    golden(others[0])
 
 
-def test_questions_with_one_mechanism_share_a_sentence() -> None:
+def test_questions_with_one_mechanism_share_a_sentence(golden: Golden) -> None:
     names = [f"q{i}" for i in range(20)]
     made = survey(define([yes_no(name) for name in names], [field(COIN, name) for name in names]))
-    text = methods_paragraph(made, document(made), PLAIN)
-    assert "“q0”, “q1”, “q2”, “q3”, “q4”, “q5” and 14 more questions were each randomized" in text
-    assert text.count("P(yes sent | yes)") == 1
+    (sentence,) = mechanism_sentences(made)
+    assert [f"“{name}”" in sentence for name in names] == [True] * 6 + [False] * 14 and " 14 " in sentence
+    assert sentence in methods_paragraph(made, document(made), PLAIN)
+    golden(sentence)
 
 
-def test_a_number_whose_every_value_is_a_level_is_not_rounded() -> None:
+def test_a_number_whose_every_value_is_a_level_is_not_rounded(golden: Golden) -> None:
     made = survey(define([number(levels=7)], [field(geometric(7), "hours")]))
-    assert "“hours” was randomized by two-sided geometric noise" in methods_paragraph(made, document(made), PLAIN)
+    rounded = survey(define([number(levels=7, max=12)], [field(geometric(7), "hours")]))
+    for name, one in (("each value a level", made), ("rounded", rounded)):
+        (sentence,) = mechanism_sentences(one)
+        assert sentence in methods_paragraph(one, document(one), PLAIN)
+        golden(sentence, name)
 
 
-def test_with_ask_the_paragraph_says_what_a_device_answered() -> None:
+def test_with_ask_the_paragraph_says_what_a_device_answered(golden: Golden) -> None:
     made = survey(define([yes_no("a"), yes_no("b")], [field(COIN, "a"), field(COIN, "b")], ask=1))
-    text = methods_paragraph(made, document(made), PLAIN)
-    assert "Each device answered one of 2 blocks of questions, drawn at random." in text
-    assert "ε = 1.0987 (the largest of the blocks, of which a device answers one)" in text
+    text = methods_paragraph(made, shown := results(made, Tally(100, np.array([55, 20, 45, 15]))), PLAIN)
+    assert shown.asked is not None
+    assert [sentence in text for sentence in describe_questioning(made, shown.asked)] == [True] * 3
+    assert "ε = 1.0987 " in text and "ε = 2.1" not in text, "one field's, not their sum"
+    golden("\n".join(describe_questioning(made, shown.asked)))
 
 
-def test_with_chances_the_paragraph_tells_them() -> None:
+def test_with_chances_the_paragraph_tells_them(golden: Golden) -> None:
     questions = [yes_no("a"), yes_no("b"), choice("c")]
     fields = [field(COIN, "a", chance=5), field(subset(6, 1), "b", "c", chance=3)]
-    text = methods_paragraph(made := survey(define(questions, fields, ask=1)), document(made), PLAIN)
-    assert "one of 2 blocks of questions, drawn on the device with these chances: “a” 62.5%, “b” + “c” 37.5%." in text
+    made = survey(define(questions, fields, ask=1))
+    first, *_ = describe_questioning(made, None)
+    assert first in methods_paragraph(made, document(made), PLAIN)
+    assert "“a” 62.5%" in first and "“b” + “c” 37.5%" in first
+    golden(first)
 
 
-@pytest.mark.parametrize(("draw", "said"), [(1, "response with P(sent"), (2, "response on their 4 sets with P(sent")])
-def test_options_that_are_drawn_are_told_with_their_chances(draw: int, said: str) -> None:
+@pytest.mark.parametrize("draw", [1, 2])
+def test_options_that_are_drawn_are_told_with_their_chances(draw: int, golden: Golden) -> None:
     made = survey(define([multiple()], [field(drawn(3, draw), "used")]))
-    text = methods_paragraph(made, document(made), PLAIN)
-    assert f"by asking about {draw} of 3 options, drawn at random, by randomized {said}" in text
+    (sentence,) = mechanism_sentences(made)
+    assert sentence in methods_paragraph(made, document(made), PLAIN)
     mechanism = made.fields[0].mechanism
     assert isinstance(mechanism, Drawn)
-    assert f"p = {float(mechanism.p):.4g}" in text
+    assert f"p = {float(mechanism.p):.4g}" in sentence and f" {draw} of 3 " in sentence
+    golden(sentence)
 
 
 def test_every_interval_is_counted(campus: Survey) -> None:
     shown = document(campus)
     assert count_intervals(shown, PLAIN) == len(list(table_rows(shown.parts)))
-    said = " ".join(list_cautions(shown, PLAIN))
-    assert f"{count_intervals(shown, PLAIN)} intervals of 95% are shown" in said
     more = SurveyStatus(Options(), False, True, comparison_count=7)
     assert count_intervals(shown, more) == count_intervals(shown, PLAIN) + 7
-    assert "choose simultaneous" in said
+    for setting in (PLAIN, more):
+        (caution,) = (one for one in list_cautions(shown, setting) if one.code is CautionCode.APART)
+        assert caution.text.startswith(f"{count_intervals(shown, setting)} ") and "95%" in caution.text
     together = SurveyStatus(Options(simultaneous=True), False, True)
-    assert "choose simultaneous" not in " ".join(list_cautions(shown, together))
+    codes = caution_codes(shown, together)
+    assert CautionCode.TOGETHER in codes and CautionCode.APART not in codes
+
+
+def caution_codes(shown: Results, setting: SurveyStatus) -> set[CautionCode]:
+    return {caution.code for caution in list_cautions(shown, setting)}
 
 
 def test_cautions_follow_the_state_and_the_invitations(campus: Survey) -> None:
-    shown = document(campus)
-    assert "still open" not in " ".join(list_cautions(shown, PLAIN))
-    assert "still open" in " ".join(list_cautions(shown, SurveyStatus(Options(), False, False)))
-    assert "without invitation" in " ".join(list_cautions(shown, PLAIN))
-    assert "without invitation" not in " ".join(
-        list_cautions(shown, SurveyStatus(Options(), False, True, is_by_invitation=True))
+    shown, closed = document(campus), {CautionCode.STOPPING, CautionCode.NO_INVITATIONS}
+    followed = {CautionCode.STOPPING, CautionCode.OPEN, CautionCode.NO_INVITATIONS}
+    assert followed & caution_codes(shown, PLAIN) == closed
+    assert followed & caution_codes(shown, SurveyStatus(Options(), False, False)) == {
+        CautionCode.OPEN, CautionCode.NO_INVITATIONS,
+    }  # fmt: skip
+    invited = SurveyStatus(Options(), False, True, is_by_invitation=True)
+    assert followed & caution_codes(shown, invited) == {CautionCode.STOPPING}
+
+
+def test_the_words_of_cautions_and_of_the_checklist(campus: Survey, golden: Golden) -> None:
+    shown = as_if_all_were_alike(campus)
+    changed = SurveyStatus(
+        Options(simultaneous=True), True, False, True, "The survey closes with 100 reports.", stopping_rule_changed=True
     )
+    for name, setting in (("closed", PLAIN), ("open", changed)):
+        cautions = "\n".join(f"{one.code}: {one.text}" for one in list_cautions(shown, setting))
+        golden(cautions, f"cautions {name}")
+        items = make_checklist(campus, shown, setting)
+        text = "\n".join(f"{one.code}{' (open)' * one.open}: {one.name}. {one.text}" for one in items)
+        golden(text, f"checklist {name}")
 
 
 def test_the_checklist_fills_in_what_is_known(campus: Survey) -> None:
-    items = {item.name: item for item in make_checklist(campus, document(campus), PLAIN)}
-    assert set(items) == {
-        "Mode", "Frame and sampling", "Response rate", "Privacy", "Noise",
-        "Estimator", "Intervals", "Weights", "Stopping rule", "Definition",
-    }  # fmt: skip
-    assert items["Stopping rule"].open and items["Response rate"].open and not items["Privacy"].open
-    assert campus.digest in items["Definition"].text
-    assert "cheated 1.0987" in items["Privacy"].text and "help+fair" in items["Privacy"].text
-    known = SurveyStatus(Options(), False, True, True, "The survey closes with 100 reports.")
-    items = {item.name: item for item in make_checklist(campus, document(campus), known)}
-    assert not items["Stopping rule"].open
-    assert "By invitation" in items["Frame and sampling"].text
+    items = {item.code: item for item in make_checklist(campus, document(campus), PLAIN)}
+    assert set(items) == set(ItemCode) - {ItemCode.BLOCKS}
+    assert items[ItemCode.STOPPING].open and items[ItemCode.RESPONSE].open and not items[ItemCode.PRIVACY].open
+    assert campus.digest in items[ItemCode.DEFINITION].text
+    assert "cheated 1.0987" in items[ItemCode.PRIVACY].text and "help+fair" in items[ItemCode.PRIVACY].text
+    known = SurveyStatus(Options(), False, True, True, "The rule.")
+    known_items = {item.code: item for item in make_checklist(campus, document(campus), known)}
+    assert known_items[ItemCode.STOPPING].text == "The rule." and not known_items[ItemCode.STOPPING].open
+    assert known_items[ItemCode.SAMPLING].text != items[ItemCode.SAMPLING].text
 
 
 def test_an_epsilon_is_never_told_smaller_than_it_is() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from survey_app.estimate.intervals import Method, Options
 from survey_app.results.csv_columns import COLUMNS, list_cells
-from survey_app.results.survey_document import Line, Results, results, table_rows
+from survey_app.results.survey_document import TOO_FEW, Line, Results, results, table_rows
 from survey_app.tally import Tally
 from survey_app.web.openapi import openapi_document as description
 from tests.definitions import COIN, choice, define, field, number, scale, subset, survey, yes_no
@@ -119,7 +119,7 @@ def test_under_two_reports_there_is_no_estimate(reports: int) -> None:
         found = results(made, Tally(reports, np.zeros(made.width, dtype=np.int64)))
         for question in found.questions:
             assert question.estimates == ()
-            assert question.note == "not enough reports"
+            assert question.note == TOO_FEW
 
 
 def test_no_estimate_is_without_its_interval_and_n() -> None:

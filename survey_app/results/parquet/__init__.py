@@ -15,12 +15,14 @@ yet are left out. Only this package imports pyarrow and pyspark, and only when t
 
 from typing import Any
 
+from survey_app.results.file_faults import FileError, FileFault
+
 DEFINITION, DIGEST = b"candor.definition", b"candor.digest"
 PACKED_COLUMN = "bits"  # the name of the only column of the packed layout
 
 
-class ParquetError(Exception):
-    """Parquet files cannot be written, read or counted; the message says why and what to do."""
+class ParquetError(FileError):
+    """Parquet files cannot be written, read or counted."""
 
 
 def import_arrow() -> tuple[Any, Any]:
@@ -30,5 +32,7 @@ def import_arrow() -> tuple[Any, Any]:
         import pyarrow.compute
         import pyarrow.parquet
     except ImportError:
-        raise ParquetError("Parquet needs pyarrow: pip install 'candor-survey[parquet]'") from None
+        raise ParquetError(
+            FileFault.MISSING_PACKAGE, "Parquet needs pyarrow: pip install 'candor-survey[parquet]'"
+        ) from None
     return pyarrow, pyarrow.parquet

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from candor_client.definition import Survey
+from survey_app.results.file_faults import FileFault
 from survey_app.results.parquet import ParquetError
 from survey_app.results.parquet.parquet_reader import ReportFiles, RowGroup, count_ones, pack_batch, read_batches
 from survey_app.tally import Counts, Tally, add_bits, add_pairs
@@ -44,8 +45,9 @@ def check_pairs(survey: Survey) -> None:
     """Raise ParquetError if a report has too many bits to count pairs in memory."""
     if survey.width > MOST_PAIR_BITS:
         raise ParquetError(
+            FileFault.TOO_MANY_BITS,
             f"a report to {survey.slug} has {survey.width} bits, and pairs are counted of at most {MOST_PAIR_BITS}; "
-            "candor crosstab takes two questions"
+            "candor crosstab takes two questions",
         )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from candor_client.definition import Survey
 from candor_client.errors import CandorError
+from survey_app.results.file_faults import FileFault
 from survey_app.results.parquet import DEFINITION, DIGEST, PACKED_COLUMN, ParquetError, import_arrow
 from survey_app.tally import Bits, Counts, column_names, find_asked_bits
 
@@ -51,7 +52,7 @@ def find(paths: Sequence[Path]) -> ReportFiles:
     files = [file for path in paths for file in _list_files(path)]
     for file, times in Counter(file.resolve() for file in files).items():
         if times > 1:
-            raise ParquetError(f"{file} is named twice: its reports would be counted twice")
+            raise ParquetError(FileFault.REPEATED_FILE, f"{file} is named twice: its reports would be counted twice")
     parts: list[RowGroup] = []
     survey: Survey | None = None
     for file in files:
@@ -59,16 +60,17 @@ def find(paths: Sequence[Path]) -> ReportFiles:
             definition = _read_definition(file, parquet_file, survey)
             if survey is not None and definition != survey:
                 raise ParquetError(
+                    FileFault.OTHER_DEFINITION,
                     f"{file} is of another definition than {files[0]}: "
                     f"{definition.slug} {definition.digest}, not {survey.slug} "
-                    f"{survey.digest}; count them apart"
+                    f"{survey.digest}; count them apart",
                 )
             survey = definition
             _check_columns(file, parquet_file.schema_arrow, survey)
             metadata = parquet_file.metadata
             parts += (RowGroup(file, i, metadata.row_group(i).num_rows) for i in range(metadata.num_row_groups))
     if survey is None:
-        raise ParquetError("name a Parquet file of noisy bits, or a folder of them")
+        raise ParquetError(FileFault.MISSING_FILE, "name a Parquet file of noisy bits, or a folder of them")
     return ReportFiles(survey, tuple(files), tuple(parts))
 
 
@@ -77,7 +79,7 @@ def _list_files(path: Path) -> list[Path]:
         return [path]
     if files := sorted(path.glob("*.parquet")):
         return files
-    raise ParquetError(f"there is no file in {path} whose name ends in .parquet")
+    raise ParquetError(FileFault.MISSING_FILE, f"there is no file in {path} whose name ends in .parquet")
 
 
 def open_file(path: Path) -> Any:
@@ -86,27 +88,35 @@ def open_file(path: Path) -> Any:
     try:
         return parquet.ParquetFile(path, memory_map=True, page_checksum_verification=True)
     except FileNotFoundError:
-        raise ParquetError(f"there is no file {path}") from None
+        raise ParquetError(FileFault.MISSING_FILE, f"there is no file {path}") from None
     except (pyarrow.ArrowException, OSError) as error:
-        raise ParquetError(f"{path} is no Parquet file, or was cut off: {_first_line(error)}") from None
+        raise ParquetError(
+            FileFault.UNREADABLE, f"{path} is no Parquet file, or was cut off: {_first_line(error)}"
+        ) from None
 
 
 def _read_definition(path: Path, parquet_file: Any, previous: Survey | None) -> Survey:
     """Return the definition in a file's metadata, parsed only once; raise ParquetError if it is missing or changed."""
     metadata = parquet_file.metadata.metadata or {}
     if DEFINITION not in metadata or DIGEST not in metadata:
-        raise ParquetError(f"{path} has no definition in its metadata: only files of candor export can be read")
+        raise ParquetError(
+            FileFault.MISSING_DEFINITION,
+            f"{path} has no definition in its metadata: only files of candor export can be read",
+        )
     source = metadata[DEFINITION]
     digest = hashlib.sha256(source).hexdigest()
     if digest.encode() != metadata[DIGEST]:
         claim = metadata[DIGEST].decode(errors="replace")
-        raise ParquetError(f"{path} was changed: its definition has the digest {digest}, and it says {claim}")
+        raise ParquetError(
+            FileFault.CHANGED_DEFINITION,
+            f"{path} was changed: its definition has the digest {digest}, and it says {claim}",
+        )
     if previous is not None and previous.digest == digest:
         return previous
     try:
         return Survey.from_stored(source)
     except CandorError as error:
-        raise ParquetError(f"{path}: its definition is none: {error}") from None
+        raise ParquetError(FileFault.INVALID_DEFINITION, f"{path}: its definition is none: {error}") from None
 
 
 def _check_columns(path: Path, schema: Any, survey: Survey) -> None:
@@ -114,7 +124,10 @@ def _check_columns(path: Path, schema: Any, survey: Survey) -> None:
     names, kinds = schema.names, set(schema.types)
     is_packed = names == [PACKED_COLUMN] and kinds <= {pyarrow.binary(survey.length), pyarrow.binary()}
     if not is_packed and (names != column_names(survey) or kinds != {pyarrow.bool_()}):
-        raise ParquetError(f"{path}: its columns are not the {survey.width} bits of its definition, in their order")
+        raise ParquetError(
+            FileFault.OTHER_COLUMNS,
+            f"{path}: its columns are not the {survey.width} bits of its definition, in their order",
+        )
 
 
 def read_batches(row_groups: Iterable[RowGroup], survey: Survey) -> Iterator[Any]:
@@ -126,7 +139,7 @@ def read_batches(row_groups: Iterable[RowGroup], survey: Survey) -> Iterator[Any
             with open_file(part.path) as parquet_file:
                 yield from parquet_file.iter_batches(size, row_groups=[part.group], use_threads=False)
         except (pyarrow.ArrowException, OSError) as error:
-            raise ParquetError(f"{part.path} is damaged: {_first_line(error)}") from None
+            raise ParquetError(FileFault.DAMAGED, f"{part.path} is damaged: {_first_line(error)}") from None
 
 
 def count_ones(batch: Any, survey: Survey) -> Counts | None:
@@ -151,7 +164,7 @@ def pack_batch(batch: Any, survey: Survey) -> Bits:
         try:
             column = column.cast(pyarrow.binary(length))
         except pyarrow.ArrowInvalid:
-            raise ParquetError(f"a report to this survey has {length} bytes of bits") from None
+            raise ParquetError(FileFault.WRONG_LENGTH, f"a report to this survey has {length} bytes of bits") from None
     buffer = np.frombuffer(column.buffers()[1], dtype=np.uint8)
     return buffer[column.offset * length :][: len(column) * length].reshape(-1, length)
 
@@ -162,7 +175,10 @@ def _has_columns(batch: Any, survey: Survey) -> bool:
     has_columns = bool(batch.schema.types[0] == pyarrow.bool_())
     has_nulls = any(column.null_count for column in batch.columns)
     if has_nulls and not (has_columns and _only_unasked_are_missing(batch, survey)):
-        raise ParquetError("a bit is missing: noisy bits are 0 or 1, and null only where the device was not asked")
+        raise ParquetError(
+            FileFault.MISSING_BIT,
+            "a bit is missing: noisy bits are 0 or 1, and null only where the device was not asked",
+        )
     return has_columns
 
 

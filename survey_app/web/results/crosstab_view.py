@@ -15,6 +15,7 @@ from survey_app.estimate.contingency import PairError
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.option_pairs import is_option_name, option_question
 from survey_app.estimate.possible_pairs import possible_cells
+from survey_app.estimate.refusal_codes import RefusalCode
 from survey_app.languages.number_format import Format
 from survey_app.results import row_order
 from survey_app.results.crosstab_document import Crosstab, EmptyCrosstab, make_crosstab
@@ -23,7 +24,7 @@ from survey_app.results.survey_document import Line
 from survey_app.web.access import check_scan
 from survey_app.web.charts import intervals
 from survey_app.web.results.plots import MOST_PLOTTED, Plot, View, chart_rows, is_known, point_format, share_format
-from survey_app.web.results.reader_choices import Choices
+from survey_app.web.results.reader_choices import Choices, Notice
 from survey_app.web.results.results_cache import Snapshot
 
 Place = tuple[int, int]  # row and column
@@ -121,7 +122,7 @@ class CrosstabView:
             chart_rows(lines, self.view, [" · ".join(line.options) for line in lines]),
             title=f"{self.columns.text} Within each answer to: {self.rows.text}",
             name="plot-crosstab",
-            note=self.view.note(lines, "" if self.document.base == EVERYBODY else self.document.base),
+            note=self.view.note(lines, self.document.base if self.document.base != EVERYBODY else ""),
             words=self.view.words,
             zoomed=self.view.zoomed,
             standalone=self.view.standalone,
@@ -159,20 +160,23 @@ def _scan_crosstab(snapshot: Snapshot, rows: str, columns: str, options: Options
         return make_crosstab(published.survey, tally, bits, rows, columns, options)
 
 
-def view_crosstab(snapshot: Snapshot, choices: Choices, view: View) -> tuple[CrosstabView | None, list[str]]:
+def view_crosstab(snapshot: Snapshot, choices: Choices, view: View) -> tuple[CrosstabView | None, list[Notice]]:
     """Return the cross-tab that the reader chose, or None with the reasons why there is none."""
     if not choices.rows and not choices.columns:
         return None, []
     if not choices.rows or not choices.columns:
-        lacking = "columns" if choices.rows else "rows"
-        return None, [f"A cross-tab needs two questions, and none is chosen for the {lacking}: choose one there too."]
+        lacking, code = ("columns", RefusalCode.MISSING_COLUMNS) if choices.rows else ("rows", RefusalCode.MISSING_ROWS)
+        text = f"A cross-tab needs two questions, and none is chosen for the {lacking}: choose one there too."
+        return None, [Notice(code, text)]
     if choices.rows == choices.columns:
         twice = "The same is chosen for the rows and for the columns"
-        return None, [f"{twice}: choose two different questions, or two different options of one."]
+        text = f"{twice}: choose two different questions, or two different options of one."
+        return None, [Notice(RefusalCode.REPEATED, text)]
     try:
         document = read_crosstab(snapshot, choices.rows, choices.columns, choices.options)
     except PairError as error:
-        return None, [f"No cross-tab: {error}."]
+        return None, [Notice(error.code, f"No cross-tab: {error}.")]
     if isinstance(document, EmptyCrosstab):
-        return None, [f"No cross-tab: too few reports answer both questions ({document.n})."]
+        text = f"No cross-tab: too few reports answer both questions ({document.n})."
+        return None, [Notice(RefusalCode.TOO_FEW_REPORTS, text)]
     return CrosstabView.of(snapshot.published.survey, document, view), []

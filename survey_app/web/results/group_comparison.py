@@ -10,6 +10,7 @@ from candor_client.question import Question
 from survey_app.estimate.group_estimates import GroupsError, Range, check_same_questions, possible_range
 from survey_app.estimate.hypotheses import Test
 from survey_app.estimate.intervals import Options
+from survey_app.estimate.refusal_codes import RefusalCode
 from survey_app.figures import FigureKind
 from survey_app.kinds import kind_of
 from survey_app.languages import numbers
@@ -23,7 +24,7 @@ from survey_app.store import PublishedSurvey, State
 from survey_app.web.access import find_visible, reader, require_readable, store
 from survey_app.web.charts import intervals
 from survey_app.web.results.plots import Plot, View, chart_rows, is_known, mean_format, point_format, share_format
-from survey_app.web.results.reader_choices import MOST_GROUPS, Choices
+from survey_app.web.results.reader_choices import MOST_GROUPS, Choices, Notice
 from survey_app.web.results.results_cache import Snapshot
 from survey_app.web.results.weights import Weights, parse_weights
 
@@ -241,19 +242,21 @@ def _read_comparison(snapshots: tuple[Snapshot, ...], options: Options, weights:
     return compare_groups(members, options, dict(weights) if weights else None)
 
 
-def compare_surveys(snapshot: Snapshot, choices: Choices, view: View) -> tuple[list[GroupComparison], list[str]]:
+def compare_surveys(snapshot: Snapshot, choices: Choices, view: View) -> tuple[list[GroupComparison], list[Notice]]:
     """Return the comparison of a survey with the surveys that the reader chose, and messages about problems.
 
     The comparison is empty if no other survey was chosen, or if the surveys cannot be compared.
     """
-    snapshots, messages = [snapshot], []
+    snapshots, messages = [snapshot], list[Notice]()
     if len(choices.other_slugs) > MOST_GROUPS:
-        messages.append(f"At most {MOST_GROUPS} surveys can be compared with this one; these are the first.")
+        text = f"At most {MOST_GROUPS} surveys can be compared with this one; these are the first."
+        messages.append(Notice(RefusalCode.TOO_MANY_SURVEYS, text))
     for slug in choices.other_slugs[:MOST_GROUPS]:
         try:
             other = require_readable(find_visible(slug))
         except Problem:
-            messages.append(f"There is no survey “{slug}” whose results you may see.")
+            text = f"There is no survey “{slug}” whose results you may see."
+            messages.append(Notice(RefusalCode.UNKNOWN_SURVEY, text))
             continue
         if other.survey.slug != snapshot.published.survey.slug:
             snapshots.append(Snapshot.of(other))
@@ -261,18 +264,18 @@ def compare_surveys(snapshot: Snapshot, choices: Choices, view: View) -> tuple[l
         return [], messages
     population = choices.options.population
     if population is not None and population < max(item.reports for item in snapshots):
-        fewer = numbers.format_count(population)
-        return [], [*messages, f"Not side by side: one of the surveys has more than {fewer} reports."]
+        text = f"Not side by side: one of the surveys has more than {numbers.format_count(population)} reports."
+        return [], [*messages, Notice(RefusalCode.SMALL_POPULATION, text)]
     slugs = [item.published.survey.slug for item in snapshots]
     weights = None
     try:
         weights = parse_weights(choices.typed_weights, [(slug, slug) for slug in slugs])
     except GroupsError as error:
-        messages.append(f"No total: {error}.")
+        messages.append(Notice(error.code, f"No total: {error}."))
     try:
         document = _read_comparison(tuple(snapshots), choices.options, weights)
     except GroupsError as error:
-        return [], [*messages, f"Not side by side: {error}."]
+        return [], [*messages, Notice(error.code, f"Not side by side: {error}.")]
     return build_comparisons(snapshot.published.survey, document, view), messages
 
 

@@ -1,6 +1,7 @@
 """The menus for cross-tabs and regressions: questions that one device answered together, and why others are missing."""
 
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import NamedTuple
 
 from candor_client.definition import Survey
@@ -19,11 +20,28 @@ class CrosstabMenu(NamedTuple):
     sides: list[tuple[str, str]]
 
 
+class MissingReason(StrEnum):
+    """The reasons why a menu lacks questions."""
+
+    ROUNDED = "rounded"  # only the mean is estimated
+    ALONE = "alone"  # no device answered another question with it
+    BLOCKS = "blocks"  # each device answered one block
+    SHARED_FIELD = "shared_field"  # randomized with another question, or too many answers
+
+
+class MissingQuestions(NamedTuple):
+    """Questions that are in no menu, given by id, with the reason as a code and in words."""
+
+    reason: MissingReason
+    questions: tuple[str, ...]
+    text: str
+
+
 class RegressionMenu(NamedTuple):
-    """Questions with the answers whose odds can be explained, and sentences why others are missing."""
+    """Questions with the answers whose odds can be explained, and the questions that are missing."""
 
     outcomes: list[tuple[Question, list[str]]]
-    missing: list[str]
+    missing: list[MissingQuestions]
 
     @property
     def predictors(self) -> list[Question]:
@@ -50,57 +68,66 @@ def crosstab_menus(survey: Survey) -> list[CrosstabMenu]:
     return menus
 
 
-def explain_missing_crosstabs(survey: Survey, menus: Sequence[CrosstabMenu]) -> list[str]:
-    """Return sentences that say why some questions are in no cross-tab menu."""
-    sentences = _rounded_sentences(survey, "no rows or columns")
+def explain_missing_crosstabs(survey: Survey, menus: Sequence[CrosstabMenu]) -> list[MissingQuestions]:
+    """Return the questions that are in no cross-tab menu, with the reasons."""
+    missing = _rounded_questions(survey, "no rows or columns")
     offered = {name for menu in menus for name, _ in menu.sides}
-    single = [question.text for question in survey.questions if _has_shares(question) and question.id not in offered]
+    single = [question for question in survey.questions if _has_shares(question) and question.id not in offered]
     if survey.ask and single:
         verb = "was alone in its block" if len(single) == 1 else "were each alone in their block"
-        sentences.append(
-            f"{_join_quoted(single)} {verb}, so no device answered another question with it. To cross two "
-            "questions next"
-            " time, name both in one joint group of the author's file."
+        text = (
+            f"{_join_quoted(single)} {verb}, so no device answered another question with it. To cross two questions"
+            " next time, name both in one joint group of the author's file."
         )
-    return sentences
+        missing.append(MissingQuestions(MissingReason.ALONE, _list_ids(single), text))
+    return missing
 
 
 def regression_menu(survey: Survey) -> RegressionMenu:
     """Return the questions and answers of which the page can make a regression."""
     if survey.ask:
-        reason = "Each device answered one block of this survey only: no report tells how two go together."
-        return RegressionMenu([], [reason])
+        text = "Each device answered one block of this survey only: no report tells how two go together."
+        return RegressionMenu([], [MissingQuestions(MissingReason.BLOCKS, _list_ids(survey.questions), text)])
     pairs = [(question, labels) for question, labels in list_outcomes(survey) if question.size <= PAGE_LIMITS.cells]
     offered = {question.id for question, _ in pairs}
-    missing = _rounded_sentences(survey, "no odds")
-    remaining = [question.text for question in survey.questions if question.id not in offered and _has_shares(question)]
+    missing = _rounded_questions(survey, "no odds")
+    remaining = [question for question in survey.questions if question.id not in offered and _has_shares(question)]
     if remaining:
         verb = "was" if len(remaining) == 1 else "were each"
-        missing.append(
-            f"{_join_quoted(remaining)} {verb} randomized together with another question, or can have several "
-            "or too many"
-            " answers: a cross-tab may do."
+        text = (
+            f"{_join_quoted(remaining)} {verb} randomized together with another question, or can have several or too"
+            " many answers: a cross-tab may do."
         )
+        missing.append(MissingQuestions(MissingReason.SHARED_FIELD, _list_ids(remaining), text))
     return RegressionMenu(pairs, missing)
+
+
+def _list_ids(questions: Sequence[Question]) -> tuple[str, ...]:
+    return tuple(question.id for question in questions)
 
 
 def _has_shares(question: Question) -> bool:
     return kind_of(question).has_shares(question)
 
 
-def _rounded_sentences(survey: Survey, lacking: str) -> list[str]:
-    """Return sentences that say why questions with only a mean are in no menu. Only the first ones are explained."""
+def _rounded_questions(survey: Survey, lacking: str) -> list[MissingQuestions]:
+    """Return the questions with only a mean, which are in no menu. Only the first ones are explained."""
     questions = [question for question in survey.questions if not _has_shares(question)]
-    sentences = [
-        f"“{question.text}” is asked in {question.no_answer} levels "
-        f"({_join_labels(kind_of(question).answers(question))}):"
-        " devices round to them by chance, so that the mean stays right, and only that is estimated. A mean has"
-        f" {lacking}; a number in bins has them."
+    missing = [
+        MissingQuestions(
+            MissingReason.ROUNDED,
+            (question.id,),
+            f"“{question.text}” is asked in {question.no_answer} levels "
+            f"({_join_labels(kind_of(question).answers(question))}):"
+            " devices round to them by chance, so that the mean stays right, and only that is estimated. A mean has"
+            f" {lacking}; a number in bins has them.",
+        )
         for question in questions[:MOST_EXPLAINED]
     ]
     if rest := questions[MOST_EXPLAINED:]:
-        sentences.append(f"The same is true of {_join_quoted([question.text for question in rest])}.")
-    return sentences
+        text = f"The same is true of {_join_quoted(rest)}."
+        missing.append(MissingQuestions(MissingReason.ROUNDED, _list_ids(rest), text))
+    return missing
 
 
 def _join_labels(labels: Sequence[str]) -> str:
@@ -108,9 +135,9 @@ def _join_labels(labels: Sequence[str]) -> str:
     return ", ".join(labels if len(labels) <= MOST_LABELS else [labels[0], labels[1], "…", labels[-1]])
 
 
-def _join_quoted(texts: Sequence[str]) -> str:
-    """Join quoted texts into a list. If there are many, the last are only counted."""
-    quotes = [f"“{text}”" for text in texts]
+def _join_quoted(questions: Sequence[Question]) -> str:
+    """Join the quoted texts of questions into a list. If there are many, the last are only counted."""
+    quotes = [f"“{question.text}”" for question in questions]
     if len(quotes) > MOST_LABELS + 1:
         quotes = [*quotes[:MOST_LABELS], f"{len(quotes) - MOST_LABELS} more questions"]
     return quotes[0] if len(quotes) == 1 else f"{', '.join(quotes[:-1])} and {quotes[-1]}"

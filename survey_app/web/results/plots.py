@@ -44,6 +44,14 @@ class Plot(NamedTuple):
     svg: str
 
 
+class Fact(NamedTuple):
+    """A fact about a question: its code, its name and its text."""
+
+    code: str
+    name: str
+    text: str
+
+
 @dataclass(frozen=True)
 class View:
     """The options of all plots: the target of their intervals, and whether they are files of their own."""
@@ -310,8 +318,8 @@ class Figure:
         return self.kind.value_range(self.question)
 
     @property
-    def facts(self) -> list[tuple[str, str]]:
-        """The facts about the question, as pairs of name and text: reports, ε, margins, and cautions."""
+    def facts(self) -> list[Fact]:
+        """The facts about the question: reports, ε, margins, and cautions."""
         lines = self.part.estimates
         partners = [f"“{question.text}”" for question in self.field.questions if question is not self.question]
         loss = self.field.mechanism.epsilon
@@ -321,30 +329,28 @@ class Figure:
         )
         epsilon += f"; together with {' and '.join(partners)}" if partners else ""
         if not lines:
-            return [("Reports", "not enough"), ("ε", epsilon)]
+            return [Fact("n", "Reports", "not enough"), Fact("epsilon", "ε", epsilon)]
         counts = sorted({line.n for line in lines})
         n = _format_range(counts)
-        facts = [("n", f"{n}: {self.part.base}") if self.part.base else ("Reports", n), ("ε", epsilon)]
+        reports = Fact("n", "n", f"{n}: {self.part.base}") if self.part.base else Fact("n", "Reports", n)
+        facts = [reports, Fact("epsilon", "ε", epsilon)]
         if self.shares:
-            facts.append(("Largest margin", numbers.format_margin(self._margin(self.shares), True)))
+            text = numbers.format_margin(self._margin(self.shares), True)
+            facts.append(Fact("margin", "Largest margin", text))
         if self.means:
-            name = "Margin of the mean" if self.shares else "Margin"
-            facts.append((name, numbers.format_margin(self._margin(self.means), False, self.question.unit)))
+            text = numbers.format_margin(self._margin(self.means), False, self.question.unit)
+            facts.append(Fact("mean_margin", "Margin of the mean" if self.shares else "Margin", text))
         if result := effective_sample_size(self.field, self.question, lines):
             line, effective = result
             text = f"about {numbers.format_count(round(effective))}: so many answers without noise would tell as much"
             text += f" (design effect {line.n / effective:.1f}, for “{line.option}”)"
-            facts.append(("Effective sample size", text))
+            facts.append(Fact("effective_sample_size", "Effective sample size", text))
         shift = largest_shift(self.survey, self.field, self.question)
         if shift is not None:
             shift_text = numbers.format_difference(shift, self.kind.has_shares(self.question), self.question.unit)
             quantity = "a share of n" if self.is_conditional else "a share" if self.shares else "the mean"
-            facts.append(
-                (
-                    f"{numbers.format_percent(FAKE_SHARE)} of fake responses",
-                    f"could move {quantity} by up to {shift_text}",
-                )
-            )
+            name = f"{numbers.format_percent(FAKE_SHARE)} of fake responses"
+            facts.append(Fact("fakes", name, f"could move {quantity} by up to {shift_text}"))
         return facts
 
     def _margin(self, lines: Sequence[Line]) -> float:

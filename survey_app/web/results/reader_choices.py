@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from math import isclose, isfinite
 from typing import NamedTuple
 from urllib.parse import urlencode
@@ -9,6 +10,7 @@ from urllib.parse import urlencode
 from werkzeug.datastructures import MultiDict
 
 from survey_app.estimate.intervals import LEAST_CONFIDENCE, Options
+from survey_app.estimate.refusal_codes import RefusalCode
 from survey_app.languages import numbers as written
 from survey_app.problems import Problem
 
@@ -19,9 +21,32 @@ MOST_GROUPS = 12
 WEIGHT_PREFIX, NUMBER_PREFIX = "weight-", "known-"  # prefixes of parameters; the slug of a survey follows
 
 
+class Notice(NamedTuple):
+    """A message of the page about a figure that cannot be computed; `code` is the reason."""
+
+    code: RefusalCode
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class ChoiceCode(StrEnum):
+    """The reasons why a choice is invalid."""
+
+    CONFIDENCE = "confidence"
+    POPULATION = "population"
+    SMALL_POPULATION = "small_population"
+    STUDY_POPULATION = "study_population"
+    TARGET = "target"
+    VIEW = "view"
+    SCALE = "scale"
+
+
 class InvalidChoice(NamedTuple):
     """An invalid choice: the reason, and what the page shows instead. Downloads and the API refuse the request."""
 
+    code: ChoiceCode
     reason: str
     fallback_text: str
 
@@ -133,12 +158,18 @@ def parse_choices(args: MultiDict[str, str], reports: int) -> Choices:
     target, view, scale = (args.get(name, "") for name in ("target", "view", "scale"))
     if target not in ("", "population", "sample"):
         messages.append(
-            InvalidChoice("The target is “population” or “sample”", "these intervals are for the population")
+            InvalidChoice(
+                ChoiceCode.TARGET,
+                "The target is “population” or “sample”",
+                "these intervals are for the population",
+            )
         )
     if view not in ("", "table", "plot"):
-        messages.append(InvalidChoice("The view is “plot” or “table”", "this is the plot"))
+        messages.append(InvalidChoice(ChoiceCode.VIEW, "The view is “plot” or “table”", "this is the plot"))
     if scale not in ("", "common", "own"):
-        messages.append(InvalidChoice("The scale is “common” or “own”", "all shares are on a common one"))
+        messages.append(
+            InvalidChoice(ChoiceCode.SCALE, "The scale is “common” or “own”", "all shares are on a common one")
+        )
     return Choices(
         options=options,
         sample=target == "sample",
@@ -176,7 +207,7 @@ def _parse_confidence(text: str, messages: list[InvalidChoice]) -> float:
         return stepped
     limits = f"from {LEAST_CONFIDENCE} to {MOST_LEVEL}, in steps of {LEVEL_STEP}"
     reason = f"A confidence level is a number {limits}, such as 0.9"
-    messages.append(InvalidChoice(reason, f"these intervals are of {default}"))
+    messages.append(InvalidChoice(ChoiceCode.CONFIDENCE, reason, f"these intervals are of {default}"))
     return default
 
 
@@ -185,10 +216,10 @@ def _parse_population(text: str, reports: int, messages: list[InvalidChoice]) ->
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 17 and 0 < int(text) <= LARGEST_POPULATION):
         reason = "A population is a number of people, such as 5000"
-        messages.append(InvalidChoice(reason, "these intervals are for a very large one"))
+        messages.append(InvalidChoice(ChoiceCode.POPULATION, reason, "these intervals are for a very large one"))
         return None
     if int(text) < reports:
         reason = f"{written.format_count(reports)} reports cannot come from {written.format_count(int(text))} people"
-        messages.append(InvalidChoice(reason, "these intervals are for very many people"))
+        messages.append(InvalidChoice(ChoiceCode.SMALL_POPULATION, reason, "these intervals are for very many people"))
         return None
     return int(text)

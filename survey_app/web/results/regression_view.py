@@ -12,6 +12,7 @@ from typing import NamedTuple
 from candor_client.question import Question
 from survey_app.estimate.group_estimates import GroupsError
 from survey_app.estimate.intervals import Options
+from survey_app.estimate.refusal_codes import RefusalCode
 from survey_app.estimate.regression import FitError
 from survey_app.kinds import kind_of
 from survey_app.languages import numbers as written
@@ -26,7 +27,7 @@ from survey_app.results.regression_document import (
     regress_on_questions,
 )
 from survey_app.web.access import check_scan
-from survey_app.web.results.reader_choices import Choices
+from survey_app.web.results.reader_choices import Choices, Notice
 from survey_app.web.results.results_cache import Snapshot
 from survey_app.web.results.weights import parse_numbers
 
@@ -89,7 +90,7 @@ def read_regression(snapshot: Snapshot, outcome: str, on: tuple[str, ...], optio
     """Return a regression on questions, as the API returns it. Raise FitError if it is impossible or too large."""
     _check_outcome(outcome)
     if not on:
-        raise FitError("choose at least one question that may explain it")
+        raise FitError(RefusalCode.MISSING_PREDICTOR, "choose at least one question that may explain it")
     check_scan(snapshot.published, snapshot.reports, "regress", FitError)
     return _scan_regression(snapshot, outcome, on, Options(options.confidence))
 
@@ -101,19 +102,21 @@ def _scan_regression(snapshot: Snapshot, outcome: str, on: tuple[str, ...], opti
         return regress_on_questions(published.survey, bits, *parse_outcome(outcome), on, options, PAGE_LIMITS)
 
 
-def view_regression(snapshot: Snapshot, choices: Choices) -> tuple[RegressionView | None, list[str]]:
+def view_regression(snapshot: Snapshot, choices: Choices) -> tuple[RegressionView | None, list[Notice]]:
     """Return the regression that the reader of a survey chose, or None with the reasons why there is none."""
     if not choices.outcome and not choices.on:
         return None, []
     try:
         document = read_regression(snapshot, choices.outcome, choices.on, choices.options)
     except FitError as error:
-        return None, [f"No regression: {error}."]
+        return None, [Notice(error.code, f"No regression: {error}.")]
     by_id = {question.id: question for question in snapshot.published.survey.questions}
     return RegressionView(by_id[document.outcome], document, tuple(by_id[name] for name in choices.on)), []
 
 
-def view_group_regression(snapshots: Sequence[Snapshot], choices: Choices) -> tuple[RegressionView | None, list[str]]:
+def view_group_regression(
+    snapshots: Sequence[Snapshot], choices: Choices
+) -> tuple[RegressionView | None, list[Notice]]:
     """Return the regression that the reader of a study chose, or None with the reasons why there is none."""
     if not choices.outcome and not choices.typed_numbers:
         return None, []
@@ -128,7 +131,7 @@ def view_group_regression(snapshots: Sequence[Snapshot], choices: Choices) -> tu
         options = Options(choices.options.confidence)
         document = regress_on_groups(members, *parse_outcome(choices.outcome), covariates, options)
     except (FitError, GroupsError) as error:
-        return None, [f"No regression: {error}."]
+        return None, [Notice(error.code, f"No regression: {error}.")]
     return RegressionView(
         next(question for question in surveys[0].questions if question.id == document.outcome), document
     ), []
@@ -136,7 +139,7 @@ def view_group_regression(snapshots: Sequence[Snapshot], choices: Choices) -> tu
 
 def _check_outcome(outcome: str) -> None:
     if not outcome:
-        raise FitError("choose the answer whose odds shall be explained")
+        raise FitError(RefusalCode.MISSING_OUTCOME, "choose the answer whose odds shall be explained")
 
 
 def _format_ratio(log_odds: float) -> str:

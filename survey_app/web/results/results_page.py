@@ -19,7 +19,7 @@ from survey_app.problems import CONTENT_TYPE, PROBLEMS, Problem
 from survey_app.results.caution import DENIAL_SHARES, correct_denied_answers
 from survey_app.results.checklist import list_cautions, make_checklist
 from survey_app.results.denominators import describe_draws
-from survey_app.results.methods import SurveyStatus, methods_paragraph
+from survey_app.results.methods import SurveyStatus, count_intervals, methods_paragraph
 from survey_app.results.report_counts import format_report_count as told_reports
 from survey_app.store import STEP, Role, State, now
 from survey_app.web.access import (
@@ -101,6 +101,7 @@ def page(slug: str) -> ResponseReturnValue:
         others=comparable_surveys(published),
         messages=choices.messages,
         suspicions=describe_manipulation(survey, snapshot.tally),
+        interval_count=count_intervals(results, setting),
         methods=methods_paragraph(survey, results, setting),
         checklist=make_checklist(survey, results, setting),
         cautions=list_cautions(results, setting),

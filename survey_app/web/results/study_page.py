@@ -18,7 +18,7 @@ from survey_app.languages import numbers
 from survey_app.problems import Problem
 from survey_app.results.checklist import list_cautions, make_checklist
 from survey_app.results.group_document import Study, make_study
-from survey_app.results.methods import SurveyStatus, methods_paragraph
+from survey_app.results.methods import SurveyStatus, count_intervals, methods_paragraph
 from survey_app.results.regression_document import list_outcomes
 from survey_app.store import STEP, Role, State, now
 from survey_app.store.records import PublishedSurvey
@@ -26,8 +26,10 @@ from survey_app.web.access import has_role, reader, require_readable
 from survey_app.web.results.group_comparison import GroupComparison, build_comparisons
 from survey_app.web.results.plots import View
 from survey_app.web.results.reader_choices import (
+    ChoiceCode,
     Choices,
     InvalidChoice,
+    Notice,
     format_query,
     parse_choices,
     problem_of_choices,
@@ -37,6 +39,7 @@ from survey_app.web.results.results_cache import Snapshot, describe_stopping_rul
 from survey_app.web.results.weights import Weights, parse_weights
 
 NO_POPULATION = InvalidChoice(
+    ChoiceCode.STUDY_POPULATION,
     "A population is for one survey: the sizes of groups only weigh their total. The page of a group takes one",
     "these intervals are for very many people",
 )
@@ -49,7 +52,7 @@ class StudyRequest:
     snapshots: tuple[Snapshot, ...]
     choices: Choices
     weights: Weights | None = None
-    weights_error: str = ""  # the reason why the typed weights are invalid
+    weights_error: GroupsError | None = None  # the reason why the typed weights are invalid
 
     @classmethod
     def of(cls, groups: Sequence[PublishedSurvey]) -> "StudyRequest":
@@ -65,7 +68,7 @@ class StudyRequest:
                 choices.typed_weights, [(group.survey.slug, group.survey.group) for group in groups]
             )
         except GroupsError as error:
-            return cls(snapshots, choices, weights_error=str(error))
+            return cls(snapshots, choices, weights_error=error)
         return cls(snapshots, choices, weights)
 
     def check(self) -> None:
@@ -108,6 +111,7 @@ def render_study(slug: str, groups: Sequence[PublishedSurvey]) -> ResponseReturn
     state = first.state_at(now())
     final = state is State.CLOSED
     regression, unfitted = view_group_regression(study_request.snapshots, choices)
+    invalid = study_request.weights_error
     interval_count = regression.intervals if regression else 0
     setting = SurveyStatus(
         choices.options,
@@ -135,14 +139,15 @@ def render_study(slug: str, groups: Sequence[PublishedSurvey]) -> ResponseReturn
         total=numbers.format_epsilon(total_epsilon(first.survey)),
         parts=parts,
         messages=choices.messages,
-        unweighed=[f"These weights do not do: {study_request.weights_error}."] if study_request.weights_error else [],
+        unweighed=[Notice(invalid.code, f"These weights do not do: {invalid}.")] if invalid else [],
         typed=dict(choices.typed_weights),
         regression=regression,
         unfitted=unfitted,
         outcomes=list_outcomes(first.survey, by_group=True),
+        interval_count=count_intervals(document, setting),
         methods=methods_paragraph(first.survey, document, setting),
         checklist=make_checklist(first.survey, document, setting),
         cautions=list_cautions(document, setting),
         untrue=(),
     )
-    return html, 400 if choices.messages or study_request.weights_error or unfitted else 200
+    return html, 400 if choices.messages or invalid or unfitted else 200

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from survey_app.estimate.group_estimates import GroupsError
+from survey_app.estimate.refusal_codes import RefusalCode
 
 LARGEST = 1e15
 Weights = tuple[tuple[str, float], ...]  # by slug; numbers of people, or any numbers in proportion to them
@@ -18,7 +19,7 @@ def parse_weights(entries: Sequence[tuple[str, str]], surveys: Sequence[tuple[st
         return None
     weights = parse_numbers(entries, surveys, "weight", 0.0)
     if not any(weight for _, weight in weights):
-        raise GroupsError("not all weights can be 0")
+        raise GroupsError(RefusalCode.ZERO_WEIGHTS, "not all weights can be 0")
     return weights
 
 
@@ -28,10 +29,15 @@ def parse_numbers(
     """Parse a number of at least `least` for each survey. Raise GroupsError if one is missing, invalid or unknown."""
     texts, slugs = dict(entries), [slug for slug, _ in surveys]
     if unknown := [slug for slug in texts if slug not in slugs]:
-        raise GroupsError(f"there is a {noun} for {unknown[0]!r}, which is not among {', '.join(slugs)}")
+        raise GroupsError(
+            RefusalCode.UNEXPECTED_NUMBER,
+            f"there is a {noun} for {unknown[0]!r}, which is not among {', '.join(slugs)}",
+        )
     if names := [name for slug, name in surveys if slug not in texts]:
         verb = "lacks" if len(names) == 1 else "lack"
-        raise GroupsError(f"{' and '.join(names)} still {verb} a {noun}; give one to all or none")
+        raise GroupsError(
+            RefusalCode.MISSING_NUMBER, f"{' and '.join(names)} still {verb} a {noun}; give one to all or none"
+        )
     return tuple((slug, _parse_number(texts[slug], noun, least)) for slug in slugs)
 
 
@@ -43,6 +49,7 @@ def _parse_number(text: str, noun: str, least: float) -> float:
     if not max(least, -LARGEST) <= value <= LARGEST:
         from_zero = " from 0" if least == 0 else ""
         raise GroupsError(
-            f"“{text[:40]}” is no {noun}: write a number{from_zero}, such as 5000 or 0.25, without commas"
+            RefusalCode.INVALID_NUMBER,
+            f"“{text[:40]}” is no {noun}: write a number{from_zero}, such as 5000 or 0.25, without commas",
         )
     return value

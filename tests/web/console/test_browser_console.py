@@ -25,6 +25,7 @@ from tests.console import EXAM, complaints, press, sign_in_by_keyboard, write_al
 from tests.sign_in import find_user
 
 
+@pytest.mark.essential
 def test_a_survey_of_all_types_is_written_and_published_in_a_browser(site: Site, browser: Browser) -> None:
     with visit(browser, **DESKTOP) as device:
         page = sign_in_by_keyboard(device, site)
@@ -291,6 +292,7 @@ def test_the_preview_is_the_real_form_and_sends_and_keeps_nothing(site: Site, br
         assert device.page.context.storage_state()["origins"] == []
 
 
+@pytest.mark.essential
 def test_everything_works_without_scripts(site: Site, browser: Browser) -> None:
     with visit(browser, java_script_enabled=False, **PHONE) as device:
         page = sign_in_by_keyboard(device, site)

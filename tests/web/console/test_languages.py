@@ -9,7 +9,8 @@ from playwright.sync_api import Browser
 
 from survey_app.authoring.diagnostics import check
 from tests.browser import Site, visit
-from tests.console import EVIL, EXAM, draft, post, read_draft, sign_in_by_keyboard
+from tests.console import EVIL, EXAM, draft, notices, post, read_draft, sign_in_by_keyboard
+from tests.golden_files import Golden, page_text
 from tests.sign_in import find_user
 
 EXAMPLE = (Path(__file__).parents[3] / "examples" / "wellbeing.yaml").read_bytes()
@@ -21,16 +22,22 @@ def own(page: str) -> str:
     return found[1]
 
 
-def test_a_language_is_added_and_translated_and_what_is_missing_is_named(ada: FlaskClient) -> None:
+def test_a_language_is_added_and_translated_and_what_is_missing_is_named(ada: FlaskClient, golden: Golden) -> None:
     key = draft(ada, EXAM)
     path = f"/console/drafts/{key}/languages"
-    assert "Languages of this survey" in ada.get(path).text
+    assert 'aria-current="page">' in ada.get(path).text
     refused = post(ada, path, do="add", tag="German")
-    assert refused.status_code == 409 and "is no language tag" in refused.text and 'value="German"' in refused.text
+    assert refused.status_code == 409 and 'value="German"' in refused.text
+    golden(notices(refused.text), "no tag")
     added = post(ada, path, do="add", tag="", known="de")
     assert added.headers["Location"].endswith("language=de")
     page = ada.get(f"{path}?language=de").text
-    assert "0 of 2 texts; 2 missing" in page and "Did you copy?" in page and "Deutsch: missing" in page
+    assert re.findall(r'data-missing="(\d+)"', page) == ["2"] and "Did you copy?" in page
+    assert page.count('class="pair lacking"') == 2
+    golden(
+        re.sub(r"(?s)\nAdd a language\n.*?\nAnother", "\nAnother", page_text(page, '<div class="editing">', "<aside")),
+        "begun",
+    )
     assert f'href="/console/drafts/{key}/languages?language=de"' in ada.get(f"/console/drafts/{key}").text
     typed = {"title": EVIL, "questions.cheated.text": "Hast du abgeschrieben?"}
     assert post(ada, path, do="save:de", own=own(page), **typed).status_code == 302
@@ -39,44 +46,56 @@ def test_a_language_is_added_and_translated_and_what_is_missing_is_named(ada: Fl
     built = check(source).built
     assert built and built.survey.translations[0].questions[0].text == "Hast du abgeschrieben?"
     shown = ada.get(f"{path}?language=de").text
-    assert "complete" in shown and EVIL not in shown and EVIL in unescape(shown)
+    assert re.findall(r'data-missing="(\d+)"', shown) == ["0"] and "lacking" not in shown
+    assert EVIL not in shown and EVIL in unescape(shown)
+    golden(page_text(shown, '<ul class="spoken">', "</ul>"), "complete")
 
 
-def test_what_another_window_translated_is_not_overwritten(ada: FlaskClient) -> None:
+def test_what_another_window_translated_is_not_overwritten(ada: FlaskClient, golden: Golden) -> None:
     key = draft(ada, EXAMPLE)
     path = f"/console/drafts/{key}/languages"
     mine = own(ada.get(f"{path}?language=de").text)
     post(ada, path, do="save:de", own=mine, title="Erstes")
     late = post(ada, path, do="save:de", own=mine, title="Zweites")
-    assert late.status_code == 409 and 'value="Zweites"' in late.text and "another window" in late.text
+    assert late.status_code == 409 and 'value="Zweites"' in late.text
+    golden(notices(late.text))
     assert b"title: Erstes\n" in read_draft(ada, key)
 
 
-def test_a_language_is_taken_out_after_a_question(ada: FlaskClient, eve: FlaskClient) -> None:
+def test_a_language_is_taken_out_after_a_question(ada: FlaskClient, eve: FlaskClient, golden: Golden) -> None:
     key = draft(ada, EXAMPLE)
     path = f"/console/drafts/{key}/languages"
-    assert "Take it out" in ada.get(f"{path}?language=de&remove=de").text
+    asked = ada.get(f"{path}?language=de&remove=de").text
+    assert 'name="do" value="remove:de"' in asked and b"translations" in read_draft(ada, key)
+    golden(page_text(asked, '<div class="ask"', "</div>"))
     assert eve.get(path).status_code == post(eve, path, do="remove:de").status_code == 404
     post(ada, path, do="remove:de")
     assert b"translations" not in read_draft(ada, key)
     assert post(ada, path, do="nothing").status_code == 400
 
 
-def test_the_draft_is_checked_while_a_translation_is_typed(ada: FlaskClient) -> None:
+def test_the_draft_is_checked_while_a_translation_is_typed(ada: FlaskClient, golden: Golden) -> None:
     key = draft(ada, EXAMPLE)
     checked = post(ada, f"/console/drafts/{key}/check", spoken="de", title="", thanks="Danke.")
-    assert "not translated yet: title" in checked.text and read_draft(ada, key) == EXAMPLE
+    assert re.findall(r'<li data-field="([\w-]+)"', checked.text) == ["s-translations"]
+    assert read_draft(ada, key) == EXAMPLE
+    golden(page_text(checked.text, '<div id="problems">', "</section>"))
 
 
-def test_the_outlook_stays_while_a_language_is_not_finished_and_publishing_waits(ada: FlaskClient) -> None:
+def test_the_outlook_stays_while_a_language_is_not_finished_and_publishing_waits(
+    ada: FlaskClient, golden: Golden
+) -> None:
     key = draft(ada, EXAMPLE)
     post(ada, f"/console/drafts/{key}/languages", do="add", known="fr")
     page = ada.get(f"/console/drafts/{key}").text
-    assert re.search(r"not translated yet: title[^<]*, [^<]*, [^<]* and \d+ more</span>", page)
-    assert "Languages, fr" in page and "For you, with" in page and "Battery of 3 statements · ε" in page
-    assert ada.get(f"/console/drafts/{key}/publish").status_code == 302 or "not translated yet" in page
+    assert re.findall(r'<li data-field="([\w-]+)"', page) == ["s-translations"]
+    golden(page_text(page, '<div id="problems">', "</section>"), "no texts")  # the first three are named
+    assert 'id="for-you"' in page and re.search(r'data-type="battery".*\n?.*ε', page)
+    assert 'name="digest"' not in ada.get(f"/console/drafts/{key}/publish").text
     broken = draft(ada, EXAM + b"translations: 5\n")
-    assert "must be a mapping of languages" in ada.get(f"/console/drafts/{broken}").text
+    page = ada.get(f"/console/drafts/{broken}").text
+    assert re.findall(r'<li data-field="([\w-]+)"', page) == ["s-translations"]
+    golden(page_text(page, '<div id="problems">', "</section>"), "no mapping")
     assert ada.get(f"/console/drafts/{broken}/languages?language=de").status_code == 200
 
 
@@ -86,10 +105,10 @@ def test_with_scripts_what_is_typed_is_checked_and_kept_when_one_goes_elsewhere(
     with visit(browser) as device:
         page = sign_in_by_keyboard(device, site)
         page.goto(f"{site.origin}/console/drafts/{key}/languages?language=de")
-        page.get_by_label("Deutsch").first.fill("")
-        page.get_by_text("not translated yet: title (line ").wait_for()
-        page.get_by_label("Deutsch").first.fill("Wohl")
-        page.get_by_role("link", name="Questions").click()
-        page.get_by_role("button", name="Battery").wait_for()
+        page.fill("[name=title]", "")
+        page.locator("#problems [data-field=s-translations]").wait_for()
+        page.fill("[name=title]", "Wohl")
+        page.locator(f".steps a[href='/console/drafts/{key}']").click()
+        page.locator("[value='add:battery']").wait_for()
     found = site.store.draft(user.key, key)
     assert found is not None and found.source == EXAMPLE.replace(b"Wohlbefinden bei der Arbeit", b"Wohl")

@@ -338,6 +338,7 @@ def states(site: Site, device: Visit, published: PublishedSurvey) -> Any:
     yield "receipt"
 
 
+@pytest.mark.essential
 def test_axe_finds_nothing_in_any_state_at_any_size_light_or_dark(site: Site, browser: Browser) -> None:
     published = site.add(all_types_survey(description="A sample.", consent="Please read.", contact="ada@example.org"))
     with visit(browser) as device:
@@ -351,6 +352,7 @@ def test_axe_finds_nothing_in_any_state_at_any_size_light_or_dark(site: Site, br
 # languages
 
 
+@pytest.mark.essential
 def test_a_german_survey_speaks_german(site: Site, browser: Browser) -> None:
     published = site.add(all_types_survey(language="de", title="Alles"))
     german = Words("de")

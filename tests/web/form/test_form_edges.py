@@ -227,6 +227,7 @@ def test_a_device_without_a_network_keeps_its_report(site: Site, browser: Browse
 # the device
 
 
+@pytest.mark.essential
 @pytest.mark.parametrize("storage", [BLOCKED, FULL])
 def test_without_storage_the_form_works_and_says_so(site: Site, browser: Browser, storage: str) -> None:
     published = site.add(simple())
@@ -273,6 +274,7 @@ def test_a_damaged_ledger_answers_nothing_until_it_is_forgotten(site: Site, brow
         expect(page.get_by_role("group", name="Did you copy?")).to_be_visible()
 
 
+@pytest.mark.essential
 def test_a_person_s_limit(site: Site, browser: Browser) -> None:
     published = site.add(simple())
     with visit(browser) as device:

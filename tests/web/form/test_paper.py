@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from candor_client import Survey
 from candor_client.report import from_base64url, unpack
@@ -27,7 +27,45 @@ from tests.definitions import (
     yes_no,
 )
 from tests.fixtures import Installation
-from tests.paper_surveys import KINDS, PAGES, one_of_three_parts, open_page, paper_survey, read_page
+from tests.golden_files import Golden, page_text
+from tests.paper_surveys import KINDS, PAGES, one_of_three_parts, open_page, paper_survey, read_page, spread_cells
+from tests.words import word
+
+YES, NO = word("privacy.yes"), word("privacy.no")
+PICKED, UNPICKED = word("paper.enter_picked"), word("paper.enter_unpicked")
+PICKS = f"{word('paper.throw')} {word('paper.pick_question')}"  # the head of the table that picks a question
+
+
+def undrawable() -> dict[str, Any]:
+    """Return a survey of two parts, one of them a block, that no two throws of a die can pick."""
+    parts = [yes_no("copied"), yes_no("bought"), yes_no("sold")]
+    odd = [field(COIN, "copied", chance=612_345), field(subset(4, 1), "bought", "sold", chance=387_655)]
+    return define(parts, odd, ask=1)
+
+
+WORDS: dict[str, tuple[dict[str, Any], State]] = {
+    "complete": (paper_survey(sections=[{"first": "copied", "title": "Your exam"}], consent="I agree."), State.OPEN),
+    "picked": (one_of_three_parts(), State.OPEN),
+    "incomplete": (worked_example(), State.OPEN),
+    "impossible": (KINDS["odd"], State.OPEN),
+    "undrawable": (undrawable(), State.OPEN),
+    "closed": (simple(), State.CLOSED),
+    "paused": (simple(), State.PAUSED),
+}
+
+
+@pytest.mark.parametrize("name", WORDS)
+@pytest.mark.parametrize("page", ["paper", "enter"])
+def test_sheets_in_words(installation: Installation, web: FlaskClient, golden: Golden, page: str, name: str) -> None:
+    definition, state = WORDS[name]
+    installation.publish(definition, state=state)
+    golden(page_text(spread_cells(web.get(f"/s/exam/{page}").text)))
+
+
+def test_the_interviewer_s_messages_in_words(installation: Installation, web: FlaskClient, golden: Golden) -> None:
+    installation.publish(simple())
+    data = web.get("/s/exam/enter").text.partition('id="sheet">')[2].partition("</script>")[0]
+    golden("\n".join(f"{key}: {text}" for key, text in json.loads(data)["strings"].items()))
 
 
 def test_the_sheet_has_a_recipe_and_boxes_for_each_question_that_coins_or_dice_can_make(
@@ -35,13 +73,12 @@ def test_the_sheet_has_a_recipe_and_boxes_for_each_question_that_coins_or_dice_c
 ) -> None:
     installation.publish(paper_survey())
     told = read_page(web, "paper")
-    assert "1. Did you copy? Flip a coin 2 times, one after the other." in told
-    assert "3. Did you buy a text? Roll a die once." in told
-    assert "1–4 your true answer 5 Yes 6 No What came out Yes No" in told
-    assert (
-        "What helped? – Coins and dice are for questions that take a plain Yes or No. It is sent as “no answer”" in told
-    )
-    assert "at most ε = 2.71" in told  # ln 3 + ln 5: the other questions give nothing away
+    assert f"1. Did you copy? {word('paper.coin', throws=2)}" in told
+    assert f"3. Did you buy a text? {word('paper.die_once')}" in told
+    assert f"1–4 {word('paper.truth')} 5 {YES} 6 {NO} {word('paper.boxes')} {YES} {NO}" in told
+    assert f"What helped? – {word('paper.reason_type')} {word('paper.reason_skipped')}" in told
+    chances = {name: word("privacy.chance", cases=cases, of=100) for name, cases in (("before", 5), ("after", 45))}
+    assert word("paper.spends", epsilon="2.71", **chances) in told  # ln 3 + ln 5: the others give nothing away
     assert web.get("/s/exam/paper").text.count('class="square"') == 4
 
 
@@ -52,8 +89,8 @@ def test_the_sheet_says_what_the_form_says_around_the_questions(installation: In
         paper_survey(sections=headings, description="About exams.", consent="I am of age.\u2029Freely.")
     )
     told = read_page(web, "paper")
-    assert "Answer on paper, with coins or dice About exams. " in told
-    assert "I am of age. Freely. I agree 1. Did you copy?" in told
+    assert f"{word('paper.title')} About exams. " in told
+    assert f"I am of age. Freely. {word('form.agree')} 1. Did you copy?" in told
     assert "Your exam Think of June. Only of June. 3. Did you buy a text?" in told
     assert "Never on paper" not in told
     assert web.get("/s/exam/paper").text.count('class="square"') == 5
@@ -63,83 +100,78 @@ def test_a_sheet_that_cannot_be_entered_says_so_and_what_to_do(installation: Ins
     installation.publish(worked_example())
     for page in ("paper", "enter"):
         told = read_page(web, page)
-        assert "This survey cannot be answered on paper" in told
+        assert f"{word('paper.cannot_heading')} {word('paper.cannot_missing')}" in told
         assert "Hours of study a week?" in told
-        assert "optional, or give a question" in told
+        assert word("paper.cannot_advice") in told
     assert "<input" not in web.get("/s/exam/enter").text
-    assert "Flip a coin" in read_page(web, "paper")
+    assert word("paper.coin", throws=2) in read_page(web, "paper")
 
 
 def test_a_survey_without_any_such_question_has_no_sheet(installation: Installation, web: FlaskClient) -> None:
     installation.publish(KINDS["odd"])
     told = read_page(web, "paper")
-    assert "No question of it can be answered with coins or dice" in told
-    assert "A few coins or dice cannot make the chances of this question" in told
+    assert word("paper.cannot_none") in told
+    assert word("paper.reason_odds") in told
     assert 'class="square"' not in web.get("/s/exam/paper").text
-    assert "No question of this survey has chances" in read_page(web, "privacy")
+    assert word("privacy.coins_none") in read_page(web, "privacy")
 
 
 def test_a_choice_of_two_is_no_yes_or_no(installation: Installation, web: FlaskClient) -> None:
     installation.publish(define([choice("help", 2)], [field(COIN, "help")]))
     told = read_page(web, "paper")
-    assert "Coins and dice are for questions that take a plain Yes or No" in told
-    assert "cannot make the chances" not in told
+    assert word("paper.reason_type") in told
+    assert word("paper.reason_odds") not in told
 
 
 def test_little_noise_and_exact_numbers_are_told_as_they_are(installation: Installation, web: FlaskClient) -> None:
     hours = number(max="1234567.125", step="0.125", levels=2, unit="h")
     installation.publish(define([hours], [field(subset(2, 1), "hours")]))
-    assert "levels from 0 h to 1,234,567.125 h" in read_page(web, "privacy")
+    assert word("privacy.levels", levels=2, low="0 h", high="1,234,567.125 h") in read_page(web, "privacy")
     installation.publish(define([number(levels=3, max=2)], [field(geometric(3, 2**62), "hours")], slug="calm"))
     told = read_page(web, "privacy", "calm")
-    assert "leaves the number as it is" in told
-    assert "at least 0" not in told
+    assert word("privacy.geometric_little") in told
+    assert word("privacy.geometric", away="0") not in told
 
 
 def test_a_die_picks_the_question_of_a_sheet(installation: Installation, web: FlaskClient) -> None:
     installation.publish(one_of_three_parts())
     told = read_page(web, "paper")
-    assert "First find your question with a die." in told
-    assert "Roll a die once. You threw Your question 1–2 1 3–4 2 5–6 3 " in told
-    assert "throw again" not in told
-    assert "If the die picks it, tick only this box: Picked by the die" in told
+    assert f"{word('paper.how_pick')} {word('paper.die_once')} {PICKS} 1–2 1 3–4 2 5–6 3 " in told
+    assert word("paper.pick_again") not in told
+    assert f"{word('paper.reason_skipped_pick')} {PICKED}" in told
 
 
 def test_a_die_picks_the_parts_of_a_sheet_with_their_chances(installation: Installation, web: FlaskClient) -> None:
     parts = [yes_no("copied"), yes_no("bought")]
     installation.publish(define(parts, [field(COIN, "copied", chance=3), field(COIN, "bought")], ask=1))
     told = read_page(web, "paper")
-    assert "Roll a die once. You threw Your question 1–3 1 4 2 5–6 throw again" in told
-    assert "cannot be answered on paper" not in told
+    assert f"{word('paper.die_once')} {PICKS} 1–3 1 4 2 5–6 {word('paper.pick_again')}" in told
+    assert word("paper.cannot_heading") not in told
     assert "<input" in web.get("/s/exam/enter").text
     names = [f"q{i}" for i in range(7)]
     installation.publish(
         define([yes_no(name) for name in names], [field(COIN, name) for name in names], ask=1, slug="many")
     )
     told = read_page(web, "paper", "many")
-    assert "Roll a die 2 times, one after the other. You threw Your question 1 · 1–5 1 1 · 6 2 · 1–4 2" in told
-    assert "6 · 6 throw again" in told
+    assert f"{word('paper.die', throws=2)} {PICKS} 1 · 1–5 1 1 · 6 2 · 1–4 2" in told
+    assert f"6 · 6 {word('paper.pick_again')}" in told
 
 
 def test_chances_that_no_two_dice_make_and_blocks_are_told_apart_and_what_to_do(
     installation: Installation, web: FlaskClient
 ) -> None:
-    parts = [yes_no("copied"), yes_no("bought"), yes_no("sold")]
-    odd = [field(COIN, "copied", chance=612_345), field(subset(4, 1), "bought", "sold", chance=387_655)]
-    installation.publish(define(parts, odd, ask=1))
+    installation.publish(undrawable())
     for page in ("paper", "enter"):
         told = read_page(web, page)
-        assert "This survey cannot be answered on paper" in told
-        assert "only one of its 2 parts, and two throws of a die cannot pick each part with its chance" in told
-        assert (
-            "can publish a separate survey for paper, in which everybody answers every question (without ask)" in told
-        )
-        assert "Print this page" not in told and "Roll a die" not in told
+        cannot = [word(f"paper.cannot_{key}", fields=2) for key in ("heading", "pick", "pick_advice")]
+        assert " ".join(cannot) in told
+        throws = (word("paper.die_once"), *(word("paper.die", throws=throws) for throws in (1, 2)))
+        assert not any(unwanted in told for unwanted in (word("paper.print"), *throws))
     assert 'class="square"' not in web.get("/s/exam/paper").text
-    assert "leave together, as one combination; coins and dice are for a single Yes or No" in read_page(web, "paper")
+    assert word("paper.reason_block") in read_page(web, "paper")
     told = read_page(web, "privacy")
-    assert "Your device draws this part with a chance of 61.2%." in told
-    assert "Your device draws this part with a chance of 38.8%." in told
+    for percent in ("61.2", "38.8"):
+        assert word("privacy.ask_chance", percent=percent) in told
 
 
 def shown(page: Page) -> dict[str, str]:
@@ -153,17 +185,23 @@ def ticked(made: Survey, report: dict[str, str]) -> list[int | None]:
     return unpack(made, from_base64url(report["bits"]))
 
 
+def wait_for_count(page: Page, count: int) -> None:
+    """Wait until so many sheets have been entered in this tab."""
+    expect(page.locator("#count")).to_have_text(word("paper.enter_count", count=count))
+
+
 def tick(page: Page, *answers: str) -> None:
     """Tick one label in each question, in order."""
     for fieldset, answer in zip(page.locator("fieldset").all(), answers, strict=True):
         fieldset.get_by_label(answer, exact=True).check()
 
 
+@pytest.mark.essential
 def test_two_sheets_entered_by_keyboard_arrive_as_they_were_shown(site: Site, browser: Browser) -> None:
     published = site.add(paper_survey())
     with visit(browser) as device:
         page = open_page(device, f"{site.link(published)}/enter")
-        assert "Never ask for anybody's true answer" in device.text()
+        assert word("paper.enter_never") in device.text()
         sent = []
         for keys, bits in ((("Space", "Tab", "Space"), (1, 1)), (("ArrowRight", "Tab", "Space"), (0, 1))):
             page.locator("input").first.focus()
@@ -177,8 +215,8 @@ def test_two_sheets_entered_by_keyboard_arrive_as_they_were_shown(site: Site, br
             assert (parts[0], parts[2]) == bits
             page.keyboard.press("Tab")
             page.keyboard.press("Enter")
-            page.get_by_text(f"Sheets entered in this tab: {len(sent)}").wait_for()
-            assert "Stored. The next sheet" in device.text()
+            wait_for_count(page, len(sent))
+            expect(page.locator("#status")).to_have_attribute("data-text", "enter_stored")
             assert page.locator("input:checked").count() == 0
             assert page.evaluate("document.activeElement.name") == "field0"
             page.locator("#bytes").evaluate("element => element.open = false")
@@ -193,10 +231,10 @@ def test_nothing_leaves_but_the_report(site: Site, browser: Browser) -> None:
     with visit(browser) as device:
         for name in PAGES:
             page = open_page(device, f"{site.link(published)}/{name}")
-        tick(page, "No", "Yes")
+        tick(page, NO, YES)
         report = shown(page)
-        page.get_by_role("button", name="Send this sheet").click()
-        page.get_by_text("Sheets entered in this tab: 1").wait_for()
+        page.get_by_role("button", name=word("paper.enter_send"), exact=True).click()
+        wait_for_count(page, 1)
         assert page.evaluate("JSON.stringify({ ...localStorage })") == "{}"
         assert list(page.evaluate("({ ...sessionStorage })").values()) == ["1"]
         assert page.context.cookies() == []
@@ -216,11 +254,11 @@ def test_an_unacknowledged_sheet_is_sent_again_unchanged_also_after_a_reload(sit
     down = (503, "application/json", b"{}")
     with visit(browser) as device:
         page = open_page(device, f"{site.link(published)}/enter")
-        tick(page, "Yes", "No")
+        tick(page, YES, NO)
         report = shown(page)
         site.intercept = lambda request: down if request.method == "POST" else None
-        page.get_by_role("button", name="Send this sheet").click()
-        page.get_by_text("The server did not answer").wait_for()
+        page.get_by_role("button", name=word("paper.enter_send"), exact=True).click()
+        expect(page.locator("#status")).to_have_attribute("data-text", "error_unreachable")
         assert page.locator("input:enabled").count() == 0
         (kept,) = page.evaluate("({ ...sessionStorage })").values()
         assert json.loads(kept) == {
@@ -229,12 +267,12 @@ def test_an_unacknowledged_sheet_is_sent_again_unchanged_also_after_a_reload(sit
         }  # fmt: skip
         page.reload()
         page.locator("#kept").wait_for()
-        assert "was not acknowledged" in device.text()
+        assert word("paper.enter_kept") in device.text()
         assert page.locator("input:checked").count() == 2
         assert shown(page) == report
         site.intercept = lambda request: None
-        page.get_by_role("button", name="Send the same sheet again").dblclick()
-        page.get_by_text("Sheets entered in this tab: 1").wait_for()
+        page.get_by_role("button", name=word("paper.enter_again"), exact=True).dblclick()
+        wait_for_count(page, 1)
         assert site.stored_reports(published) == [report]
         bodies = {request.body for request in site.requests_of()}
         assert len(bodies) == 1
@@ -245,16 +283,17 @@ def test_a_double_click_sends_once_and_a_gap_sends_nothing(site: Site, browser: 
     published = site.add(paper_survey())
     with visit(browser) as device:
         page = open_page(device, f"{site.link(published)}/enter")
-        send = page.get_by_role("button", name="Send this sheet")
-        page.get_by_label("Yes").first.check()
+        send = page.get_by_role("button", name=word("paper.enter_send"), exact=True)
+        page.get_by_label(YES, exact=True).first.check()
         send.click()
-        assert "Tick an outcome for every question" in page.inner_text("#status")
+        expect(page.locator("#status")).to_have_attribute("data-text", "enter_incomplete")
+        expect(page.locator("#status")).to_have_text(word("paper.enter_incomplete"))
         assert page.evaluate("document.activeElement.name") == "field2"
         assert site.requests_of() == []
-        page.get_by_label("No").last.check()
+        page.get_by_label(NO, exact=True).last.check()
         send.dblclick()
-        page.get_by_text("Sheets entered in this tab: 1").wait_for()
-        assert "Stored." in page.inner_text("#status")
+        wait_for_count(page, 1)
+        expect(page.locator("#status")).to_have_text(word("paper.enter_stored"))
         assert len(site.requests_of()) == len(site.stored_reports(published)) == 1
 
 
@@ -263,10 +302,10 @@ def test_a_sheet_that_was_given_up_is_gone(site: Site, browser: Browser) -> None
     with visit(browser) as device:
         page = open_page(device, f"{site.link(published)}/enter")
         site.store.set_state(published, State.CLOSED)
-        tick(page, "Yes", "No")
-        page.get_by_role("button", name="Send this sheet").click()
-        page.get_by_text("The survey is closed. This sheet can no longer be stored.").wait_for()
-        page.get_by_role("button", name="Give this sheet up").click()
+        tick(page, YES, NO)
+        page.get_by_role("button", name=word("paper.enter_send"), exact=True).click()
+        expect(page.locator("#status")).to_have_text(word("paper.error_survey_closed"))
+        page.get_by_role("button", name=word("paper.enter_drop"), exact=True).click()
         assert page.locator("input:checked").count() == 0
         assert page.evaluate("({ ...sessionStorage })") == {}
         assert site.stored_reports(published) == []
@@ -276,26 +315,26 @@ def test_only_the_picked_question_of_a_sheet_is_sent(site: Site, browser: Browse
     published = site.add(one_of_three_parts())
     with visit(browser) as device:
         page = open_page(device, f"{site.link(published)}/enter")
-        assert "has picked one of the 3 questions" in device.text()
+        assert word("paper.enter_pick", fields=3) in device.text()
         for answers in (
-            ("Yes", "Not picked", "Picked by the die"),
-            ("Not picked", "Not picked", "Not picked"),
+            (YES, UNPICKED, PICKED),
+            (UNPICKED, UNPICKED, UNPICKED),
         ):
             tick(page, *answers)
             page.locator("#send").click()
-            assert "Mark exactly one question as picked" in page.inner_text("#status")
+            expect(page.locator("#status")).to_have_attribute("data-text", "enter_incomplete_pick")
         for answers, parts in (
-            (("Not picked", "Yes", "Not picked"), (None, 1)),
-            (("No", "Not picked", "Not picked"), (0, None)),
-            (("Not picked", "Not picked", "Picked by the die"), (None, None)),
+            ((UNPICKED, YES, UNPICKED), (None, 1)),
+            ((NO, UNPICKED, UNPICKED), (0, None)),
+            ((UNPICKED, UNPICKED, PICKED), (None, None)),
         ):
             tick(page, *answers)
             made = ticked(published.survey, shown(page))
             assert tuple(made[:2]) == parts
-            assert (made[2] is None) == (answers[2] == "Not picked")
+            assert (made[2] is None) == (answers[2] == UNPICKED)
             before = len(site.stored_reports(published))
             page.locator("#send").click()
-            page.get_by_text(f"Sheets entered in this tab: {before + 1}").wait_for()
+            wait_for_count(page, before + 1)
 
 
 def test_a_definition_that_changed_is_refused(site: Site, browser: Browser) -> None:
@@ -308,12 +347,12 @@ def test_a_definition_that_changed_is_refused(site: Site, browser: Browser) -> N
     with visit(browser) as device:
         site.intercept = changed
         page = open_page(device, f"{site.link(published)}/enter")
-        assert "was changed after this page was loaded" in page.inner_text("#trouble")
+        expect(page.locator("#trouble")).to_have_attribute("data-text", "error_changed")
         assert page.locator("#enter").is_hidden()
         site.intercept = lambda request: None
         open_page(device, "about:blank")
         open_page(device, f"{site.link(published)}/enter#sha256={'0' * 64}")
-        assert "was changed after this page was loaded" in page.inner_text("#trouble")
+        expect(page.locator("#trouble")).to_have_attribute("data-text", "error_changed")
         assert site.requests_of() == []
 
 
@@ -322,9 +361,9 @@ def test_a_browser_that_keeps_nothing_still_sends(site: Site, browser: Browser) 
     blocked = "Object.defineProperty(window, 'sessionStorage', { get() { throw new Error('blocked'); } });"
     with visit(browser, init=blocked) as device:
         page = open_page(device, f"{site.link(published)}/enter")
-        tick(page, "Yes", "Yes")
+        tick(page, YES, YES)
         page.locator("#send").click()
-        page.get_by_text("Sheets entered in this tab: 1").wait_for()
+        wait_for_count(page, 1)
         assert len(site.stored_reports(published)) == 1
 
 
@@ -333,10 +372,10 @@ def test_without_scripts_the_interviewers_page_says_so(site: Site, browser: Brow
     with visit(browser, java_script_enabled=False) as device:
         page = device.page
         page.goto(f"{site.link(published)}/enter")
-        assert "This page needs scripts" in device.text()
+        assert word("paper.enter_noscript") in device.text()
         assert page.locator("#send").is_hidden()
         page.goto(site.link(published))
-        assert "This form needs scripts" in device.text()
+        assert word("privacy.noscript_heading") in device.text()
         assert page.locator("input, form").count() == 0
     assert site.requests_of() == []
 

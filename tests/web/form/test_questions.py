@@ -39,6 +39,7 @@ from tests.form_browser import (
 from tests.words import word
 
 
+@pytest.mark.essential
 @pytest.mark.parametrize("hand", [click, press])
 def test_every_type_of_question_by_mouse_and_by_keyboard(site: Site, browser: Browser, hand: Hand) -> None:
     published = site.add(all_types_survey())

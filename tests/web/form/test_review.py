@@ -51,6 +51,7 @@ def check_nothing_leaks(site: Site, device: Visit) -> None:
         assert not {"cookie", "referer", "authorization"} & set(request.headers)
 
 
+@pytest.mark.essential
 def test_the_only_thing_that_leaves_is_the_report(site: Site, browser: Browser) -> None:
     published = site.add(all_types_survey())
     with visit(browser) as device:
@@ -90,6 +91,7 @@ def test_a_beacon_on_leaving_would_be_seen(site: Site, browser: Browser) -> None
 # once and for all
 
 
+@pytest.mark.essential
 def test_reload_back_and_double_click_send_the_same_bytes_once(site: Site, browser: Browser) -> None:
     published = site.add(all_types_survey())
     with visit(browser) as device:

@@ -82,6 +82,7 @@ def posts(site: Site, what: str) -> list[Any]:
     return [request for request in site.requests_of() if request.path.endswith(f"/{what}")]
 
 
+@pytest.mark.essential
 def test_an_invitation_buys_a_ticket_and_never_meets_the_report(site: Site, browser: Browser) -> None:
     published = site.invite(CODE)
     with visit(browser) as device:

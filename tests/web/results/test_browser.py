@@ -5,6 +5,7 @@ import re
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from survey_app.authoring import build
@@ -85,6 +86,7 @@ def test_in_the_browser_a_desktop_shows_all_columns_of_a_cross_tab(site: Site, b
         assert table.evaluate(hidden) == 0
 
 
+@pytest.mark.essential
 def test_in_the_browser_the_page_follows_new_reports_without_a_reload(site: Site, browser: Browser) -> None:
     published = scripted(site, 3 * STEP)
     hide = "let gone = false; Object.defineProperty(document, 'hidden', {get: () => gone}); window.hide = (x) => { gone = x; };"
@@ -236,6 +238,7 @@ def test_in_the_browser_axe_finds_nothing_and_nothing_sticks_out(site: Site, bro
             assert violations(page, *BY_LOOK) == [], (size, scheme)
 
 
+@pytest.mark.essential
 def test_in_the_browser_the_keyboard_is_enough(site: Site, browser: Browser) -> None:
     scripted(site)
     with visit(browser) as device:
