@@ -108,7 +108,7 @@ def sign_in_by_keyboard(device: Visit, site: Site) -> Page:
     page.fill("#name", "ada")
     page.fill("#password", phrase("ada"))
     page.keyboard.press("Enter")
-    page.wait_for_url("**/console")
+    page.wait_for_url(f"{site.origin}/console")
     return page
 
 

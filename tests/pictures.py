@@ -90,7 +90,7 @@ def _editor(page: Page, site: Site, password: str) -> None:
     page.get_by_label("Name").fill(demo_survey.NAME)
     page.get_by_label("Password").fill(password)
     page.get_by_role("button", name="Sign in").click()
-    page.wait_for_url("**/console")
+    page.wait_for_url(f"{site.origin}/console")
     page.goto(f"{site.origin}/console/drafts/{key}?respondents={PEOPLE}")
     page.wait_for_load_state("networkidle")
 

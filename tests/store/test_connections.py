@@ -168,7 +168,7 @@ def test_the_log_of_a_failure_names_no_respondent(tmp_path: Path) -> None:
     code = (
         "import sys, logging; from survey_app import create_app; app = create_app({'DB': sys.argv[1]});"
         "app.config['PROPAGATE_EXCEPTIONS'] = False;"
-        "c = app.test_client(); store = app.extensions['candor_store'];"
+        "c = app.test_client(); store = app.extensions['candor'].store;"
         "type(store).current_key_and_digest = lambda self, slug: 1 / 0;"
         "r = c.get('/api/surveys/secret-slug', headers={'User-Agent': 'agent-4711'}, environ_base={'REMOTE_ADDR': '203.0.113.9'});"
         "print(r.status_code, r.data.decode())"

@@ -255,7 +255,7 @@ def test_one_study_from_nothing_to_its_end(site: Site, browser: Browser, tmp_pat
         page.get_by_role("link", name="Delete…").click()
         page.fill("#typed", "exams")
         page.get_by_role("button", name="Delete it for good").click()
-        page.wait_for_url("**/console")
+        page.wait_for_url(f"{site.origin}/console")
         assert site.store.newest_version("exams") is None
         codes = [event.code for event in site.store.events(published.owner, "exams")]
         assert codes == [
