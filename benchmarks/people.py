@@ -1,4 +1,4 @@
-"""The README's table of how many respondents a survey needs: `python -m benchmarks.people` rewrites it.
+"""The tables of how many respondents a survey needs, in README and docs/planning.md: `python -m benchmarks.people`.
 
 The numbers are those of docs/design.md and of `candor plan --guidance`.
 They count respondents until every share, a yes at 20%, is known to ±5 points at 95% confidence.
@@ -17,15 +17,32 @@ from survey_app.channels.posterior import SUSPICION, posterior_chance, prior_cha
 from survey_app.languages import numbers
 from survey_app.plan.epsilon_guide import list_levels as guidance
 
-README = Path(__file__).parent.parent / "README.md"
+ROOT = Path(__file__).parent.parent
+README, PLANNING = ROOT / "README.md", ROOT / "docs" / "planning.md"
 EPSILONS: tuple[float, ...] = (4, 2, 1)
+README_EPSILONS: tuple[float, ...] = (2, 1)
 QUESTIONS = 6
 PLACE = re.compile(r"(?<=<!-- people -->\n).*?(?=<!-- /people -->)", re.DOTALL)
 
 
-def table() -> str:
-    """Return the table in Markdown."""
-    without_privacy = next(level.usual for level in guidance() if level.epsilon is None)
+def readme_table() -> str:
+    """Return the README's table in Markdown: one question, and what becomes of a suspicion."""
+    suspicion = numbers.format_chance(prior_chance(SUSPICION))
+    rows = [
+        ["one yes-or-no question, ±5 points", "people you need", f"a suspicion of {suspicion} becomes"],
+        ["---", "---:", "---"],
+        ["an ordinary survey", numbers.format_count(_respondents_without_privacy()), "certainty: it reads the answer"],
+    ]
+    for epsilon in README_EPSILONS:
+        people = numbers.format_count(_respondents(1, epsilon, Ask.AUTO))
+        posterior = numbers.format_chance(posterior_chance(SUSPICION, Decimal(epsilon)))
+        rows.append([f"Candor at ε = {epsilon}", people, f"at most {posterior}"])
+    return _format_table(rows)
+
+
+def planning_table() -> str:
+    """Return the table of docs/planning.md in Markdown: one question and several, by ε."""
+    without_privacy = _respondents_without_privacy()
     single = [_respondents(1, epsilon, Ask.AUTO) for epsilon in EPSILONS]
     split, best = ([_respondents(QUESTIONS, epsilon, ask) for epsilon in EPSILONS] for ask in (Ask.ALL, Ask.AUTO))
     rows = [
@@ -45,7 +62,15 @@ def table() -> str:
             *(numbers.format_chance(posterior_chance(SUSPICION, Decimal(epsilon))) for epsilon in EPSILONS),
         ],
     ]
+    return _format_table(rows)
+
+
+def _format_table(rows: list[list[str]]) -> str:
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def _respondents_without_privacy() -> int:
+    return next(level.usual for level in guidance() if level.epsilon is None)
 
 
 def _respondents(questions: int, epsilon: float, ask: Ask) -> int:
@@ -53,13 +78,18 @@ def _respondents(questions: int, epsilon: float, ask: Ask) -> int:
     return build_designs(questions_to_ask, epsilon)[ask].respondents
 
 
+TABLES = {README: readme_table, PLANNING: planning_table}
+
+
 @click.command()
-@click.option("--print", "only_print", is_flag=True, help="Print the table, and leave the README as it is.")
+@click.option("--print", "only_print", is_flag=True, help="Print the tables, and leave the pages as they are.")
 def main(only_print: bool) -> None:
-    """Write the README's table of how many people a survey needs."""
-    if not only_print:
-        README.write_text(PLACE.sub(table(), README.read_text()))
-    click.echo(table(), nl=False)
+    """Write the tables of how many people a survey needs into README.md and docs/planning.md."""
+    for page, make_table in TABLES.items():
+        table = make_table()
+        click.echo(table, nl=False)
+        if not only_print:
+            page.write_text(PLACE.sub(table, page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -4,9 +4,10 @@ Each is what a visitor of the demo sees. Browsers write their files without loss
 a reader of the README on a phone.
 """
 
+import base64
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import chdir, contextmanager
 from pathlib import Path
 
@@ -21,6 +22,11 @@ from tests.javascript import QUIET_CHROMIUM, find_chromium
 SIZE: ViewportSize = {"width": 760, "height": 900}
 PHONE: ViewportSize = {"width": 360, "height": 740}
 DESKTOP: ViewportSize = {"width": 1120, "height": 760}
+WIDE: ViewportSize = {"width": 1580, "height": 590}  # two pages at their own size
+OVERVIEW = """<!doctype html><style>
+body { margin: 0; padding: 0 20px 20px; display: flex; gap: 20px; background: #dfe5ea; font: 600 24px/56px sans-serif; color: #1b2733 }
+figure { margin: 0 } div { height: 514px; overflow: hidden; border-radius: 12px } img { display: block }
+</style>"""
 PEOPLE = 3000
 LARGEST = 150_000  # bytes
 PAIR = ("Did you copy in an exam this year?", "Did stress keep you from sleeping last week?")
@@ -50,8 +56,8 @@ def _answer(page: Page) -> None:
     page.get_by_role("heading", name="What will be sent").scroll_into_view_if_needed()
 
 
-def _take(page: Page, name: str, above: str = "") -> None:
-    """Save a picture of the window, from an element on."""
+def _take(page: Page, name: str, above: str = "") -> str:
+    """Save a picture of the window, from an element on. Return it as base64."""
     if above:
         page.evaluate(f"scrollTo(0, document.querySelector({above!r}).getBoundingClientRect().top + scrollY - 20)")
     file = FOLDER / f"{name}.png"
@@ -60,6 +66,7 @@ def _take(page: Page, name: str, above: str = "") -> None:
     print(f"{file.relative_to(ROOT)}  {size:,} bytes")
     if size > LARGEST:
         raise SystemExit(f"{file.name} is larger than {LARGEST:,} bytes; show less of the page")
+    return base64.b64encode(file.read_bytes()).decode()
 
 
 @contextmanager
@@ -95,6 +102,17 @@ def _editor(page: Page, site: Site, password: str) -> None:
     page.wait_for_load_state("networkidle")
 
 
+def _take_overview(page: Page, shown: Sequence[tuple[str, str]]) -> None:
+    """Save the README's picture: pages next to each other, each below a line that says whose it is."""
+    parts = "".join(
+        f"<figure><figcaption>{caption}</figcaption><div><img src='data:image/png;base64,{picture}'></div></figure>"
+        for caption, picture in shown
+    )
+    page.set_viewport_size(WIDE)
+    page.set_content(OVERVIEW + parts)
+    _take(page, "overview")
+
+
 def main() -> None:
     """Write docs/pictures/*.png."""
     FOLDER.mkdir(exist_ok=True)
@@ -103,10 +121,15 @@ def main() -> None:
             executable_path=find_chromium(), args=QUIET_CHROMIUM, chromium_sandbox=os.geteuid() != 0
         )
         page = _open_answered_form(browser, site.link(published))
-        _take(page, "form", "#form")
+        form = _take(page, "form", "#form")
         page.goto(f"{site.origin}/results/{published.survey.slug}")
         page.wait_for_load_state("networkidle")
-        _take(page, "results", ".overview")
+        results = _take(page, "results", ".overview")
+        captions = (
+            "The device changes answers before it sends them.",
+            "The shares are still estimated, with intervals.",
+        )
+        _take_overview(browser.new_page(), list(zip(captions, (form, results), strict=True)))
         page.goto(f"{site.origin}/demo/administrator")
         _take(page, "administrator", "#disk")
         phone = browser.new_page(viewport=PHONE, color_scheme="dark")

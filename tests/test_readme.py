@@ -1,4 +1,4 @@
-"""What the README shows runs."""
+"""What the READMEs show runs, and the figures that the README repeats are the computed ones."""
 
 import re
 from decimal import Decimal
@@ -12,16 +12,25 @@ ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 
 
-def test_the_python_in_the_readme_runs(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_python_in_the_clients_readme_runs(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(ROOT)
-    (snippet,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    _, snippet = re.findall(r"```python\n(.*?)```", (ROOT / "client" / "README.md").read_text(), re.DOTALL)
     exec(compile(snippet, "README.md", "exec"), {})  # noqa: S102
     assert '"bits":' in capsys.readouterr().out
 
 
 def test_an_answer_that_leaves_unchanged_is_told_as_often_as_it_does() -> None:
-    (told,) = re.findall(r"at ε = 2 a yes or no that is asked alone leaves unchanged in (\d+) of 100 cases", README)
-    assert int(told) == round(100 * float(make_flip(Decimal(2)).p))
+    sentence = r"at ε = 2, a yes or no that is asked alone leaves the device unchanged in (\d+) of 100 cases"
+    for page in (README, (ROOT / "docs" / "guarantees.md").read_text()):
+        (count,) = re.findall(sentence, page, re.IGNORECASE)
+        assert int(count) == round(100 * float(make_flip(Decimal(2)).p))
+
+
+def test_the_readme_takes_two_screens() -> None:
+    """520 words, a picture and two tables are about two screens of a desktop."""
+    assert len(README.split()) <= 520
 
 
 def test_nothing_says_that_a_server_cannot_know() -> None:
