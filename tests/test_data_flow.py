@@ -143,7 +143,7 @@ def samples(folder: Path) -> dict[str, str]:
         "survey_app.collect.intake.Decoder.decode": f"survey {decoded.survey}, id {decoded.id.hex()}, bits {decoded.bits.hex()}",
         "survey_app.collect.writer.Writer.submit": f"{reply.status_code} {reply.text}",
         "survey_app.store.sqlite.reports.Reports.write": " | ".join(str(part).lower() for part in row),
-        "survey_app.store.sqlite.reports.Reports.snapshot": f"{tally.reports} reports, ones in each bit {tally.counts.tolist()}",
+        "survey_app.store.sql.report_queries.ReportReader.snapshot": f"{tally.reports} reports, ones in each bit {tally.counts.tolist()}",
         "survey_app.tally.columns": f"cheated: bit {place.start} up to {place.stop}",
         "survey_app.estimate.question_estimates.evidence_of": f"{int(known.counts[0])} ones of {known.n}",
         "survey_app.estimate.question_estimates.question_estimates": f"unbiased {yes.unbiased:.4f}, from {yes.interval.low:.4f} to {yes.interval.high:.4f}, {yes.interval.coverage}",

@@ -43,7 +43,7 @@ Send = Callable[[bytes], object]
 class Walled(TicketFile):
     """What we do not do: tickets in a WAL, which keeps one commit after the other."""
 
-    journal = "wal"
+    PRAGMAS = TicketFile.PRAGMAS | {"journal_mode": "wal"}
 
 
 class Visitors(NamedTuple):

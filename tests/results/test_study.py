@@ -31,7 +31,7 @@ from survey_app.results.group_document import TOTAL, compare_groups
 from survey_app.results.results_text import format_results, format_study
 from survey_app.results.survey_document import TOO_FEW, results
 from survey_app.store import STEP, PublishedSurvey, Store, Submission
-from survey_app.store.sqlite import reports as sqlite_reports
+from survey_app.store.sql import report_queries
 from survey_app.tally import Bits, Tally
 from survey_app.web.access import get_store
 from tests.definitions import COIN, define, drawn, field, multiple, number, scale, subset, survey, yes_no
@@ -209,7 +209,7 @@ def test_private_crosstabs_are_for_their_owner(web: tuple[FlaskClient, str]) -> 
 def test_a_crosstab_reads_the_store_in_pieces(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces of seven reports give what one piece gives."""
     whole = strict(run("crosstab", "exam", "cheated", "age", "--json").stdout)
-    monkeypatch.setattr(sqlite_reports, "CHUNK", 7)
+    monkeypatch.setattr(report_queries, "CHUNK", 7)
     pieces: list[int] = []
     original = make_crosstab
 

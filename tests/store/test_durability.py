@@ -182,7 +182,7 @@ def test_on_a_full_disk_nothing_of_the_order_of_arrival_stays(disk: Disk) -> Non
 
 
 def test_a_database_locked_by_somebody_else_is_a_clear_503(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("survey_app.store.sqlite.database.BUSY_SECONDS", 0.2)
+    monkeypatch.setattr("survey_app.store.sqlite.sqlite_file.BUSY_SECONDS", 0.2)
     store, published = make(tmp_path / "candor.db")
     store.close()
     intruder = sqlite3.connect(tmp_path / "candor.db", isolation_level=None)

@@ -15,9 +15,8 @@ import pytest
 from candor_client.report import ID_BYTES
 from survey_app.authoring.terms import Terms
 from survey_app.store import STEP, Outcome, PublishedSurvey, State, StoreError, Submission
-from survey_app.store.postgres import reports as postgres_reports
+from survey_app.store.sql import report_queries
 from survey_app.store.sqlite import SqliteStore
-from survey_app.store.sqlite import reports as sqlite_reports
 from survey_app.tally import HELD_BYTES, Bits, rows_at_once
 from tests.definitions import choice, define, field, subset, survey, worked_example
 from tests.fixtures import add as publish
@@ -176,7 +175,7 @@ def test_a_full_survey_is_closed_with_its_last_step(made: Made, most: int) -> No
 
 @pytest.mark.parametrize(
     "batches",
-    [[39, 1], [19, 19, 19], [5, 30, 4], [5, 30, 5], [100, 3, 18], [7] * 9, [0, 40, 0], [sqlite_reports.CHUNK + 25, 1]],
+    [[39, 1], [19, 19, 19], [5, 30, 4], [5, 30, 5], [100, 3, 18], [7] * 9, [0, 40, 0], [report_queries.CHUNK + 25, 1]],
 )
 def test_batches_take_steps_as_they_come(made: Made, batches: list[int]) -> None:
     store, published = made
@@ -258,8 +257,7 @@ def test_a_scan_holds_few_bytes_however_long_the_reports_are(made: Made, monkeyp
 
 
 def test_a_scan_sees_one_moment(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (sqlite_reports, postgres_reports):
-        monkeypatch.setattr(module, "CHUNK", 10)
+    monkeypatch.setattr(report_queries, "CHUNK", 10)
     store, published = made
     add(store, published, 40)
     rest = scan(store, published)
@@ -272,8 +270,7 @@ def test_a_scan_sees_one_moment(made: Made, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("leave", ["close", "drop", "fail"])
 def test_a_scan_that_is_left_early_holds_nothing(made: Made, monkeypatch: pytest.MonkeyPatch, leave: str) -> None:
-    for module in (sqlite_reports, postgres_reports):
-        monkeypatch.setattr(module, "CHUNK", 10)
+    monkeypatch.setattr(report_queries, "CHUNK", 10)
     store, published = made
     add(store, published, 40)
     rest = scan(store, published)

@@ -18,30 +18,27 @@ import psycopg
 from candor_client.report import ID_BYTES
 from survey_app.store.postgres.database import QUOTA, Database, Session, transaction
 from survey_app.store.postgres.schema import REPORT_COLUMNS, reports_table
-from survey_app.store.records import Hold, Outcome, PublishedSurvey, Submission, Unavailable, refusal_of
+from survey_app.store.records import Hold, Outcome, Submission, Unavailable, refusal_of
 from survey_app.store.sql.dialect import total_of
+from survey_app.store.sql.report_queries import Quota, ReportReader
 from survey_app.store.sql.state_queries import States, study_keys
 from survey_app.store.sql.survey_rows import SELECT, published_from
 from survey_app.store.tally_row import (
     COLUMNS,
-    HIDDEN_COLUMNS,
     MARKS,
     BitsOf,
     TallyRow,
-    hidden_ids,
     merge_shards,
-    tally_of,
 )
-from survey_app.tally import Bits, Tally, add_bits, rows_at_once, stack_reports
+from survey_app.tally import Bits, stack_reports
 
-CHUNK = 20_000
 COPY_THRESHOLD = 256  # rows: from here on COPY is faster than an insert
 BEGIN_READ_ONLY = "begin isolation level repeatable read, read only"
 COPY_HEAD, COPY_END = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
 INSERT_TALLY = f"insert into tallies (survey, shard, {COLUMNS}, final) values (?, ?, {MARKS}, ?)"
 
 
-class Reports(States, Database):
+class Reports(States, ReportReader, Database):
     """The reports of respondents, and their tallies."""
 
     # in administrative transactions
@@ -132,45 +129,8 @@ class Reports(States, Database):
 
     # reading
 
-    def snapshot(self, published: PublishedSurvey) -> Tally:
-        """Return the tally that may be shown, as of the last step of every shard, whatever the clock and the terms."""
-        rows = self._fetch_all("select shown, shown_counts from tallies where survey = ?", published.key)
-        return tally_of(rows) if rows else Tally.empty(published.survey)
-
     @contextmanager
-    def open_snapshot(self, published: PublishedSurvey) -> Iterator[tuple[Tally, Iterator[Bits]]]:
-        """Open the snapshot together with the packed bits of its reports, some thousands at a time, as of one moment.
-
-        Pending reports are not included: a cross-tab or an export must not show more than the results.
-        """
-        with self._snapshot_transaction(published.key) as session:
-            query = f"select {HIDDEN_COLUMNS} from tallies where survey = ?"
-            rows = session.execute(query, (published.key,)).fetchall() if session else []
-            hidden = hidden_ids(rows)
-            if session is None or hidden is None:  # nothing is shown, or the survey was deleted in the meantime
-                yield Tally.empty(published.survey), iter(())
-            else:
-                yield tally_of([row[:2] for row in rows]), _rows(session, published, hidden)
-
-    def recount(self, published: PublishedSurvey, progress: Callable[[int], None]) -> tuple[Tally, Tally]:
-        """Return the stored tally and the tally of a recount of all reports, as of one moment; only for operators.
-
-        Both are empty if the survey was deleted in the meantime.
-        """
-        counts, count = np.zeros(published.survey.width, dtype=np.int64), 0
-        with self._snapshot_transaction(published.key) as session:
-            query = "select total, counts from tallies where survey = ?"
-            rows = session.execute(query, (published.key,)).fetchall() if session else []
-            if session is None or not rows:  # the next rewrite drops the table of a deleted survey
-                return Tally.empty(published.survey), Tally.empty(published.survey)
-            for bits in _rows(session, published, frozenset()):
-                add_bits(counts, bits)
-                count += len(bits)
-                progress(len(bits))
-        return tally_of(rows), Tally(count, counts)
-
-    @contextmanager
-    def _snapshot_transaction(self, key: int) -> Iterator[Session | None]:
+    def _open_reader(self, key: int) -> Iterator[Session | None]:
         """Open a transaction that reads a survey as of one moment; yield None if the survey was deleted.
 
         The tables are locked against rewrites before the moment is chosen. A table that was rewritten after that moment
@@ -185,13 +145,12 @@ class Reports(States, Database):
             else:
                 yield session
 
-
-@dataclass
-class _Quota:
-    """The number of reports that a survey, or all groups of a study in all, still accept."""
-
-    keys: list[int]
-    remaining: int
+    def _scan(self, connection: Any, key: int, count: int) -> Iterator[list[tuple[bytes, bytes]]]:
+        """Yield in the order of ids, since an export must not reveal the order of the heap."""
+        with connection.raw.cursor(name="reports", binary=True) as cursor:
+            cursor.execute(f"select id, bits from {reports_table(key)} order by id".encode())
+            while rows := cursor.fetchmany(count):
+                yield rows
 
 
 @dataclass
@@ -200,7 +159,7 @@ class _Survey:
 
     refusal: Outcome | None = None
     is_due: bool = False
-    quota: _Quota | None = None
+    quota: Quota | None = None
     hold: Hold = Hold.NONE
     exists: bool = True
     new_reports: dict[bytes, Submission] = field(default_factory=dict)
@@ -264,11 +223,11 @@ def _open_surveys(session: Session, keys: Sequence[int], moment: datetime) -> di
             surveys[key] = _Survey(refusal_of(published, moment), hold=published.hold)
             if published.terms.max_reports is not None and surveys[key].refusal is None:
                 limited[key] = published.terms.max_reports, study_keys(session, key)
-    quotas: dict[int, _Quota] = {}
+    quotas: dict[int, Quota] = {}
     for key, (most, groups) in sorted(limited.items(), key=lambda item: item[1][1][0]):
         if groups[0] not in quotas:
             session.execute("select pg_advisory_xact_lock(?, ?)", (QUOTA, groups[0]))
-            quotas[groups[0]] = _Quota(groups, most - total_of(session, groups))
+            quotas[groups[0]] = Quota(groups, most - total_of(session, groups))
         surveys[key].quota = quotas[groups[0]]
     return surveys
 
@@ -327,13 +286,3 @@ def _add_reports(
         stored = session.execute(query, (key, shard)).fetchone()
     row = TallyRow(*stored).add_reports(submissions, _bits_of(session, key), batch=batch, hold=hold)
     session.execute(f"update tallies set ({COLUMNS}) = ({MARKS}) where survey = ? and shard = ?", (*row, key, shard))
-
-
-def _rows(session: Session, published: PublishedSurvey, hidden: frozenset[bytes]) -> Iterator[Bits]:
-    """Yield the bits of reports in the order of ids, since an export must not reveal the order of the heap."""
-    with session.raw.cursor(name="reports", binary=True) as cursor:
-        cursor.execute(f"select id, bits from {reports_table(published.key)} order by id".encode())
-        most = rows_at_once(published.survey, CHUNK)
-        while rows := cursor.fetchmany(most):
-            if visible := [bits for id, bits in rows if id not in hidden]:
-                yield stack_reports(visible)

@@ -1,7 +1,7 @@
 """The contents of a SQLite file, row by row; see `survey_app.store.sql.contents`."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 from survey_app.store.records import PublishedSurvey
@@ -18,8 +18,7 @@ class SqliteContents(Contents, Database):
     @contextmanager
     def read_transaction(self) -> Iterator[Any]:
         """Open a transaction that reads the whole file as of one moment; it blocks no writers."""
-        with closing(self._open()) as connection:
-            connection.execute("begin")
+        with self._reader() as connection:
             yield connection
 
     def table_of(self, published: PublishedSurvey) -> tuple[str, str]:

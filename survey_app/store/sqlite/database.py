@@ -1,32 +1,32 @@
-"""The SQLite file: its tables, its connections, and its single writer at a time.
+"""The database in a SQLite file: its pragmas, its transactions, its migration and the key that signs sessions.
 
 The file is in WAL mode with `synchronous=FULL`, so a commit is on disk. `secure_delete` wipes deleted rows. Every table
-with data of respondents is WITHOUT ROWID and has a random key, so it keeps no order of arrival. sqlite-utils creates
-the tables; the hot path uses plain sqlite3. Several processes may write. Each holds the lock for one transaction, and
-commits only what fits from the WAL into the file even when the disk is full.
+with data of respondents is WITHOUT ROWID and has a random key, so it keeps no order of arrival. Several processes may
+write. Each holds the lock for one transaction, and commits only what fits from the WAL into the file even when the disk
+is full.
 """
 
 import os
 import secrets
 import sqlite3
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
 from survey_app.store.file_system import NO_LINK, reserve_space
 from survey_app.store.records import StoreError, Unavailable, now
 from survey_app.store.rewrite_schedule import Disorder
 from survey_app.store.sql.dialect import Base
-from survey_app.store.sqlite.lock import OWNER_ONLY, Lock, restrict_access
+from survey_app.store.sqlite.lock import OWNER_ONLY
 from survey_app.store.sqlite.schema import EARLIEST_VERSION, VERSION, migrate_tables
+from survey_app.store.sqlite.sqlite_file import SqliteFile, open_database, write_transaction
 
 if TYPE_CHECKING:
     import sqlite_utils
 
-BUSY_SECONDS = LOCK_SECONDS = 5.0
+LOCK_SECONDS = 5.0
 CHECKPOINT_PAGES = 1000
 PAGE_BYTES = 4096
 RESERVE_UNIT = 16 * PAGE_BYTES  # the reserved disk space is a multiple of this
@@ -37,70 +37,16 @@ SIDECAR_SUFFIXES = ("-wal", "-shm", "-reserve", ".lock")  # suffixes of the file
 KEY_SETTING = "secret_key"  # the name of the setting with the key that signs sessions
 
 
-class ThreadConnection(sqlite3.Connection):
-    """A connection that closes when its thread ends; from Python 3.13 on, an unclosed connection causes a warning."""
-
-    def __del__(self) -> None:
-        with suppress(sqlite3.ProgrammingError):  # the connection could not be opened
-            self.close()
-
-
-def connect(path: Path) -> ThreadConnection:
-    """Open a connection for one thread; each statement is a transaction of its own unless one is begun."""
-    return sqlite3.connect(
-        path,
-        timeout=BUSY_SECONDS,
-        isolation_level=None,
-        factory=ThreadConnection,
-        check_same_thread=False,  # the thread that closes a store may close connections of threads that still run
-    )
-
-
-def open_database(connection: sqlite3.Connection) -> "sqlite_utils.Database":
-    """Return a connection as a database of sqlite-utils, which changes no settings and runs no plugins of others."""
-    import sqlite_utils  # takes a third of a second where pandas is installed
-
-    return sqlite_utils.Database(connection, recursive_triggers=False, execute_plugins=False)
-
-
-@contextmanager
-def write_transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    """Open a writing transaction, which is committed at the end, or rolled back if anything is raised."""
-    connection.execute("begin immediate")
-    try:
-        yield connection
-        connection.execute("commit")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("rollback")
-        raise
-
-
-class Database(Base):
+class Database(SqliteFile, Base):
     """The database: one connection per thread, and one writer at a time over all processes."""
 
+    PRAGMAS: ClassVar = {"synchronous": "full", "secure_delete": "on", "wal_autocheckpoint": CHECKPOINT_PAGES}
+
     def __init__(self, path: Path, clock: Callable[[], datetime] = now) -> None:
-        self.path, self.clock = path, clock
+        super().__init__(path)
+        self.clock = clock
         self._disorder = Disorder()
-        self._local = threading.local()
-        self._lock = Lock(path)
         self._reserve = Path(f"{path}-reserve")
-
-    # connections
-
-    @property
-    def _connection(self) -> sqlite3.Connection:
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = self._local.connection = self._open()
-        return connection
-
-    def _open(self) -> sqlite3.Connection:
-        connection = connect(self.path)
-        connection.executescript(
-            f"pragma synchronous=full; pragma secure_delete=on; pragma wal_autocheckpoint={CHECKPOINT_PAGES};"
-        )
-        return connection
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -109,14 +55,20 @@ class Database(Base):
         Raise Unavailable if it cannot be made durable.
         """
         try:
-            with self._lock.hold(LOCK_SECONDS), write_transaction(self._connection) as connection:
+            with self._lock.hold(LOCK_SECONDS), write_transaction(connection := self._connection):
                 yield connection
                 self._reserve_space(connection)
-        except (sqlite3.OperationalError, sqlite3.DatabaseError, OSError) as error:
-            if isinstance(error, sqlite3.IntegrityError):
-                raise
-            self.close()
-            raise Unavailable(str(error)) from error
+        except sqlite3.IntegrityError:
+            raise
+        except (sqlite3.DatabaseError, OSError) as error:
+            raise self._fail(error) from error
+
+    @contextmanager
+    def _reader(self) -> Iterator[sqlite3.Connection]:
+        """Open a connection of its own that reads everything as of one moment; it blocks no writers."""
+        with closing(self._open().conn) as connection:
+            connection.execute("begin")
+            yield connection
 
     def _reserve_space(self, connection: sqlite3.Connection) -> None:
         """Reserve the disk space by which the file will grow when the WAL is moved into it.
@@ -133,23 +85,6 @@ class Database(Base):
             finally:
                 os.close(handle)
 
-    def _fetch_all(self, query: str, *values: Any) -> list[Any]:
-        try:
-            return self._connection.execute(query, values).fetchall()
-        except sqlite3.DatabaseError as error:
-            self.close()
-            raise Unavailable(str(error)) from error
-
-    def _fetch_one(self, query: str, *values: Any) -> Any:
-        return next(iter(self._fetch_all(query, *values)), None)
-
-    def close(self) -> None:
-        """Close this thread's connection; the next use opens another."""
-        connection = getattr(self._local, "connection", None)
-        self._local.connection = None
-        if connection is not None:
-            connection.close()
-
     # setting up
 
     def migrate(self) -> None:
@@ -159,12 +94,9 @@ class Database(Base):
         EARLIEST_VERSION. Older files hold definitions in another format.
         """
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            handle = os.open(self.path, os.O_RDWR | os.O_CREAT, OWNER_ONLY)
-            os.close(handle)
-            restrict_access(self.path, *sidecar_files(self.path))
+            self._create(*sidecar_files(self.path))
             self._check_version(read_file_version(self.path))
-            with self._lock.hold(LOCK_SECONDS), closing(open_database(connect(self.path))) as database:
+            with self._lock.hold(LOCK_SECONDS), closing(open_database(self.path, {})) as database:
                 self._migrate(database)
         except FileExistsError as error:
             raise StoreError(f"cannot open the database {self.path}: {error.filename} is no folder") from error
@@ -202,7 +134,10 @@ class Database(Base):
 
     def secret_key(self) -> bytes:
         """Return the key that signs sessions; it survives restarts."""
-        return bytes(self._fetch_one("select value from settings where name = ?", KEY_SETTING)[0])
+        try:
+            return bytes(self._database.table("settings").get(KEY_SETTING)["value"])
+        except sqlite3.DatabaseError as error:
+            raise self._fail(error) from error
 
 
 def sidecar_files(path: Path) -> list[Path]:

@@ -6,17 +6,16 @@ nobody writes (`immutable`). If both exist, a server has them open or was killed
 """
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote
 
 from survey_app.store.records import StoreError
 from survey_app.store.sql.contents import COPY_SETTING
 from survey_app.store.sql.survey_rows import SELECT_RUNNING
 from survey_app.store.sqlite.database import read_file_version
 from survey_app.store.sqlite.schema import EARLIEST_VERSION, VERSION
+from survey_app.store.sqlite.sqlite_file import connect_read_only, wrap
 
 LEAST_SQLITE = (3, 15, 0)  # row values
 FEATURES = {
@@ -50,26 +49,26 @@ def is_readable(version: int) -> bool:
     return EARLIEST_VERSION <= version <= VERSION
 
 
-@contextmanager
-def open_read_only(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a connection that changes nothing. Raise StoreError if even reading would change a file."""
+def connect_unchanging(path: Path) -> sqlite3.Connection:
+    """Connect to a file without changing anything. Raise StoreError if even reading would change a file."""
     wal, shm = Path(f"{path}-wal"), Path(f"{path}-shm")
     if wal.exists() and wal.stat().st_size and not shm.exists():
         raise StoreError(f"a server was killed and its last transactions wait in {wal}; the next start takes them in")
-    mode = "mode=ro" if wal.exists() and shm.exists() else "mode=ro&immutable=1"
-    with closing(sqlite3.connect(f"file:{quote(str(path.absolute()))}?{mode}", uri=True, timeout=1.0)) as connection:
-        yield connection
+    return connect_read_only(path, immutable=not (wal.exists() and shm.exists()))
 
 
 def inspect(path: Path) -> Inspection:
     """Inspect a database file. Raise StoreError if it cannot be read without changing a file."""
     version = read_file_version(path)
     try:
-        with open_read_only(path) as connection:
-            version = connection.execute("pragma user_version").fetchone()[0]
-            damage = [row[0] for row in connection.execute("pragma quick_check(3)")]
-            settings = dict(connection.execute("select name, value from settings")) if is_readable(version) else {}
-            running = tuple(row[0] for row in connection.execute(SELECT_RUNNING)) if is_readable(version) else ()
+        with closing(wrap(connect_unchanging(path))) as database:
+            version = database.execute("pragma user_version").fetchone()[0]
+            damage = [row[0] for row in database.execute("pragma quick_check(3)")]
+            settings: dict[str, object] = {}
+            running: tuple[bytes, ...] = ()
+            if is_readable(version):
+                settings = {row["name"]: row["value"] for row in database.table("settings").rows}
+                running = tuple(row["definition"] for row in database.query(SELECT_RUNNING))
     except sqlite3.DatabaseError as error:
         return Inspection(version, str(error), False, False, "")
     since = str(settings.get("untidy_since", ""))[:10]
@@ -83,7 +82,7 @@ def list_slugs(path: Path) -> list[str]:
     try:
         if not path.is_file() or not is_sqlite(path):
             return []
-        with open_read_only(path) as connection:
+        with closing(connect_unchanging(path)) as connection:  # without sqlite-utils: a shell waits for completions
             return [slug for (slug,) in connection.execute(query)]
     except (sqlite3.DatabaseError, StoreError, OSError):
         return []

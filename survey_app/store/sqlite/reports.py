@@ -1,27 +1,26 @@
-"""Reports in the SQLite store: the hot path."""
+"""Reports in the SQLite store: the hot path, in plain sqlite3.
+
+`sqlite_utils.Table.insert` builds its statement again for every row. It takes about eight times as long as sqlite3 for
+one report, and one and a half times as long for a batch (`docs/benchmarks.md`, "Collecting"). A lock is held meanwhile.
+"""
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-import numpy as np
-
-from survey_app.store.records import Hold, Outcome, PublishedSurvey, Submission, refusal_of
-from survey_app.store.sql.dialect import total_of
+from survey_app.store.records import Hold, Outcome, Submission, refusal_of
+from survey_app.store.sql.dialect import Connection, total_of
+from survey_app.store.sql.report_queries import Quota, ReportReader
 from survey_app.store.sql.state_queries import States, study_keys
 from survey_app.store.sql.survey_rows import SELECT, published_from
 from survey_app.store.sqlite import tally_table
 from survey_app.store.sqlite.rewrite import Rewriter, mark_for_rewrite
-from survey_app.store.tally_row import HIDDEN_COLUMNS, hidden_ids, tally_of
-from survey_app.tally import Bits, Tally, add_bits, rows_at_once, stack_reports
-
-CHUNK = 20_000
 
 
-class Reports(States, Rewriter):
+class Reports(States, ReportReader, Rewriter):
     """The reports of respondents, and their tallies."""
 
     DEFINITION_CONTAINS = "instr(definition, ?) > 0"
@@ -64,7 +63,7 @@ class Reports(States, Rewriter):
         outcomes: list[Outcome] = []
         with self._transaction() as connection:
             surveys: dict[int, _SurveyWrite] = {}
-            quotas: dict[int, _Quota] = {}
+            quotas: dict[int, Quota] = {}
             moment = self.clock()
             submissions = get_submissions()
             for key in {submission.survey for submission in submissions}:
@@ -82,67 +81,15 @@ class Reports(States, Rewriter):
                     self._close_surveys(connection, quota.keys)
         return outcomes
 
-    def snapshot(self, published: PublishedSurvey) -> Tally:
-        """Return the tally that may be shown, as of the last step; it depends on neither the clock nor the terms."""
-        row = self._fetch_one("select shown, shown_counts from tallies where survey = ?", published.key)
-        if row is None:  # deleted in the meantime
-            return Tally.empty(published.survey)
-        return tally_of([row])
-
     @contextmanager
-    def open_snapshot(self, published: PublishedSurvey) -> Iterator[tuple[Tally, Iterator[Bits]]]:
-        """Open the snapshot together with the packed bits of its reports, some thousands at a time, as of one moment.
-
-        Pending reports are not included: a cross-tab or an export must not show more than the results.
-        """
-        with self._open_reader() as connection:
-            row = connection.execute(
-                f"select {HIDDEN_COLUMNS} from tallies where survey = ?", (published.key,)
-            ).fetchone()
-            hidden = hidden_ids([row]) if row else None
-            if hidden is None:  # nothing is shown, or the survey was deleted in the meantime
-                yield Tally.empty(published.survey), iter(())
-            else:
-                yield tally_of([row[:2]]), _rows(connection, published, hidden)
-
-    def recount(self, published: PublishedSurvey, progress: Callable[[int], None]) -> tuple[Tally, Tally]:
-        """Return the stored tally and the tally of a recount of all reports, as of one moment; only for operators.
-
-        Both are empty if the survey was deleted in the meantime.
-        """
-        counts, count = np.zeros(published.survey.width, dtype=np.int64), 0
-        with self._open_reader() as connection:
-            row = connection.execute("select total, counts from tallies where survey = ?", (published.key,)).fetchone()
-            if row is None:
-                return Tally.empty(published.survey), Tally.empty(published.survey)
-            for bits in _rows(connection, published, frozenset()):
-                add_bits(counts, bits)
-                count += len(bits)
-                progress(len(bits))
-        return tally_of([row]), Tally(count, counts)
-
-    @contextmanager
-    def _open_reader(self) -> Iterator[sqlite3.Connection]:
-        """Open a connection that reads everything as of one moment; it blocks no writers."""
-        with closing(self._open()) as connection:
-            connection.execute("begin")
+    def _open_reader(self, key: int) -> Iterator[Connection | None]:
+        with self._reader() as connection:
             yield connection
 
-
-def _rows(connection: sqlite3.Connection, published: PublishedSurvey, hidden: frozenset[bytes]) -> Iterator[Bits]:
-    cursor = connection.execute("select id, bits from reports where survey = ?", (published.key,))
-    most = rows_at_once(published.survey, CHUNK)
-    while rows := cursor.fetchmany(most):
-        if visible := [bits for id, bits in rows if id not in hidden]:
-            yield stack_reports(visible)
-
-
-@dataclass
-class _Quota:
-    """The number of reports that a survey, or all groups of a study in all, still accept."""
-
-    keys: list[int]
-    remaining: int
+    def _scan(self, connection: Any, key: int, count: int) -> Iterator[list[tuple[bytes, bytes]]]:
+        cursor = connection.execute("select id, bits from reports where survey = ?", (key,))
+        while rows := cursor.fetchmany(count):
+            yield rows
 
 
 @dataclass
@@ -150,7 +97,7 @@ class _SurveyWrite:
     """One survey during one transaction: its refusal or its quota, and the new reports to it."""
 
     refusal: Outcome | None = None
-    quota: _Quota | None = None
+    quota: Quota | None = None
     hold: Hold = Hold.NONE
     rows: list[Submission] = field(default_factory=list)
 
@@ -161,7 +108,7 @@ class _SurveyWrite:
         connection: sqlite3.Connection,
         key: int,
         moment: datetime,
-        quotas: dict[int, _Quota],
+        quotas: dict[int, Quota],
     ) -> "_SurveyWrite":
         row = connection.execute(f"{SELECT} where key = ?", (key,)).fetchone()
         if row is None:  # deleted in the meantime
@@ -176,7 +123,7 @@ class _SurveyWrite:
         if most is None:
             return cls(hold=published.hold)
         keys = study_keys(connection, key)
-        quota = quotas.setdefault(keys[0], _Quota(keys, most - total_of(connection, keys)))
+        quota = quotas.setdefault(keys[0], Quota(keys, most - total_of(connection, keys)))
         return cls(quota=quota, hold=published.hold)
 
     def store_all(self, connection: sqlite3.Connection, submissions: Sequence[Submission]) -> bool:

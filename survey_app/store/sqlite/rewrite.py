@@ -7,7 +7,8 @@ transaction that causes it. If one process leaves a rewrite undone, for example 
 On a full disk there is no space to rewrite the file. The WAL is emptied nevertheless, because every commit has reserved
 the space for that (`database.Database._reserve_space`). Reports are deleted and inserted again in the order of their
 keys, some at a time. Their distribution over pages may then still reveal which reports came together. So the store
-still needs a rewrite, and records since when it fails.
+still needs a rewrite, and records since when it fails. Like the writing of reports, this is plain sqlite3: nobody can
+write meanwhile, and the module `reports` says what sqlite-utils would add.
 """
 
 import logging
@@ -23,7 +24,8 @@ from pathlib import Path
 
 from survey_app.store.records import Unavailable
 from survey_app.store.rewrite_schedule import rest_seconds
-from survey_app.store.sqlite.database import BUSY_SECONDS, LARGEST_RESERVE, LOCK_SECONDS, Database, write_transaction
+from survey_app.store.sqlite.database import LARGEST_RESERVE, LOCK_SECONDS, Database
+from survey_app.store.sqlite.sqlite_file import BUSY_SECONDS, write_transaction
 
 log = logging.getLogger(__name__)
 

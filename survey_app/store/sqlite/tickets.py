@@ -7,21 +7,24 @@ ticket changes 32 bytes and moves nothing; `tests/store/test_tickets.py` compare
 ticket belongs to a code and a definition, so an invited person may answer the next version too.
 """
 
-import os
 import sqlite3
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from candor_client.ticket import MODULUS_BYTES
 from survey_app.store.records import Key, StoreError, Unavailable
-from survey_app.store.sqlite.database import LOCK_SECONDS, connect, write_transaction
-from survey_app.store.sqlite.lock import OWNER_ONLY, Lock, restrict_access
+from survey_app.store.sqlite.database import LOCK_SECONDS
+from survey_app.store.sqlite.sqlite_file import SqliteFile, write_transaction
 
-APPLICATION, VERSION = 0x43544B54, 1  # "CTKT": distinguishes this file from our other files
+if TYPE_CHECKING:
+    import sqlite_utils
+
+IDENTITY = {"application_id": 0x43544B54, "user_version": 1}  # "CTKT": distinguishes this file from other files
+KEY_OF = "select key from keys where digest = ?"
+HAS_PRIVATE = f"private != zeroblob({MODULUS_BYTES})"  # the private key was not destroyed
 FREE, SPENT = bytes(32), b"\x01" * 32  # in place of a hash: no ticket taken; ticket taken, hash destroyed
 
 SCHEMA = """
@@ -56,58 +59,32 @@ class KeyRecord(NamedTuple):
     address: str | None
 
 
-class TicketFile:
+class TicketFile(SqliteFile):
     """The codes, the keys, and which codes have taken a ticket. Each thread has its own connection."""
 
-    journal = "truncate"
+    PRAGMAS: ClassVar = {
+        "journal_mode": "truncate",
+        "synchronous": "extra",
+        "secure_delete": "on",
+        "temp_store": "memory",
+        "foreign_keys": "on",
+    }
+    NAME = "the tickets file"
     is_available = True  # whether this server has a ticket file
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._local = threading.local()
-        self._lock = Lock(path)
-
-    # connections
-
-    @property
-    def _connection(self) -> sqlite3.Connection:
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = self._local.connection = connect(self.path)
-            connection.executescript(
-                f"pragma journal_mode={self.journal}; pragma synchronous=extra; pragma secure_delete=on;"
-                " pragma temp_store=memory; pragma foreign_keys=on;"
-            )
-        return connection
-
     @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
+    def _transaction(self) -> Iterator["sqlite_utils.Database"]:
         """Open a writing transaction, alone among all processes.
 
         Raise Unavailable if it cannot be made durable.
         """
         try:
-            with write_transaction(self._connection) as connection:
-                yield connection
+            with write_transaction((database := self._database).conn):
+                yield database
         except sqlite3.IntegrityError:
             raise
         except (sqlite3.DatabaseError, OSError) as error:
-            self.close()
-            raise Unavailable(f"the tickets file: {error}") from error
-
-    def _fetch_all(self, query: str, *values: Any) -> list[Any]:
-        try:
-            return self._connection.execute(query, values).fetchall()
-        except sqlite3.DatabaseError as error:
-            self.close()
-            raise Unavailable(f"the tickets file: {error}") from error
-
-    def close(self) -> None:
-        """Close this thread's connection; the next use opens another."""
-        connection = getattr(self._local, "connection", None)
-        self._local.connection = None
-        if connection is not None:
-            connection.close()
+            raise self._fail(error) from error
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -124,18 +101,16 @@ class TicketFile:
         Raise StoreError if the file cannot be opened, or is not a tickets file of this version.
         """
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, OWNER_ONLY))
-            restrict_access(self.path, Path(f"{self.path}-journal"))
-            application, version = (
-                self._fetch_all(f"pragma {name}")[0][0] for name in ("application_id", "user_version")
-            )
-            if (application, version) == (0, 0) and not self._fetch_all("select 1 from sqlite_schema limit 1"):
-                marks = f"pragma application_id={APPLICATION}; pragma user_version={VERSION}"
-                with self.lock():
-                    if not self._fetch_all("select 1 from sqlite_schema limit 1"):
-                        self._connection.executescript(f"begin immediate; {SCHEMA} {marks}; commit;")
-            elif (application, version) != (APPLICATION, VERSION):
+            self._create(Path(f"{self.path}-journal"))
+            database = self._database
+            application, version = (database.execute(f"pragma {name}").fetchone()[0] for name in IDENTITY)
+            if (application, version) == (0, 0) and not database.table_names():
+                with self.lock(), write_transaction(database.conn):
+                    if not database.table_names():
+                        database.executescript(SCHEMA)
+                        for name, value in IDENTITY.items():
+                            database.execute(f"pragma {name}={value}")
+            elif (application, version) != tuple(IDENTITY.values()):
                 raise StoreError(f"{self.path} is no file of tickets that this Candor reads; it was not changed")
         except (OSError, sqlite3.DatabaseError, Unavailable) as error:
             raise StoreError(f"cannot open the tickets file {self.path}: {error}") from error
@@ -149,60 +124,50 @@ class TicketFile:
 
         Without a digest, the key waits for a definition; see `bind`.
         """
-        with self._transaction() as connection:
+        with self._transaction() as database:
             modulus = key.modulus.to_bytes(MODULUS_BYTES, "big")
-            cursor = connection.execute(
-                "insert into keys (slug, modulus, private, digest) values (?, ?, ?, ?)",
-                (slug, modulus, key.to_bytes(), digest),
-            )
+            keys = database.table("keys")
+            keys.insert({"slug": slug, "modulus": modulus, "private": key.to_bytes(), "digest": digest})
             if digest is not None:
-                _add_invitations(connection, int(cursor.lastrowid or 0), slug)
+                _add_invitations(database, int(keys.last_pk or 0), slug)
 
     def bind(self, record: KeyRecord, digest: str, definition: bytes, address: str) -> None:
         """Assign a definition of another server to a waiting key, and destroy the earlier keys of the slug."""
-        with self._transaction() as connection:
-            query = "select key from keys where slug = ? and digest is not null and key != ?"
-            for (earlier,) in connection.execute(query, (record.slug, record.key)).fetchall():
-                _destroy(connection, earlier)
-            values = (digest, definition, address, record.key)
-            connection.execute("update keys set digest = ?, definition = ?, address = ? where key = ?", values)
-            _add_invitations(connection, record.key, record.slug)
+        with self._transaction() as database:
+            _destroy(database, "slug = ? and digest is not null and key != ?", record.slug, record.key)
+            values = {"digest": digest, "definition": definition, "address": address}
+            database.table("keys").update(record.key, values)
+            _add_invitations(database, record.key, record.slug)
 
     def active_keys(self, slug: str | None = None) -> list[KeyRecord]:
         """Return the keys that can sign, of one slug or of all slugs, the oldest first."""
-        rows = self._fetch_all(
-            "select key, slug, modulus, digest, definition, address from keys"
-            " where private != zeroblob(?) and (? is null or slug = ?) order by key",
-            MODULUS_BYTES,
-            slug,
-            slug,
-        )
-        return [KeyRecord(key, name, int.from_bytes(modulus, "big"), *rest) for key, name, modulus, *rest in rows]
+        condition = f"{HAS_PRIVATE} and slug = coalesce(?, slug)"
+        rows = self._rows("keys", condition, slug, select=", ".join(KeyRecord._fields), order_by="key")
+        return [KeyRecord(**row | {"modulus": int.from_bytes(row["modulus"], "big")}) for row in rows]
 
     def private_key(self, digest: str) -> tuple[int, Key] | None:
         """Return the row number and the private key of a definition; None if it has none, or if it was destroyed."""
-        for key, private in self._fetch_all("select key, private from keys where digest = ?", digest):
-            return (key, Key.from_bytes(private)) if any(private) else None
+        for row in self._rows("keys", "digest = ?", digest):
+            return (row["key"], Key.from_bytes(row["private"])) if any(row["private"]) else None
         return None
 
     def drop_key(self, digest: str) -> None:
         """Delete the key of a definition that was not published, and its tickets."""
-        with self._transaction() as connection:
-            connection.execute("delete from taken where key in (select key from keys where digest = ?)", (digest,))
-            connection.execute("delete from keys where digest = ?", (digest,))
+        with self._transaction() as database:
+            database.table("taken").delete_where(f"key in ({KEY_OF})", [digest])
+            database.table("keys").delete_where("digest = ?", [digest])
 
     def destroy_key(self, digest: str) -> None:
         """Destroy the private key of a definition and the hashes of signed messages; keep which codes took one."""
-        with self._transaction() as connection:
-            for (key,) in connection.execute("select key from keys where digest = ?", (digest,)).fetchall():
-                _destroy(connection, key)
+        with self._transaction() as database:
+            _destroy(database, "digest = ?", digest)
 
     def delete_slug(self, slug: str) -> None:
         """Delete all keys, codes and tickets of a slug."""
-        with self._transaction() as connection:
-            connection.execute("delete from taken where key in (select key from keys where slug = ?)", (slug,))
-            for table in ("keys", "codes"):
-                connection.execute(f"delete from {table} where slug = ?", (slug,))
+        with self._transaction() as database:
+            database.table("taken").delete_where("key in (select key from keys where slug = ?)", [slug])
+            for name in ("keys", "codes"):
+                database.table(name).delete_where("slug = ?", [slug])
 
     def slugs(self) -> list[str]:
         """Return every slug that has keys or codes, sorted."""
@@ -212,50 +177,62 @@ class TicketFile:
 
     def invite(self, slug: str, hashes: Sequence[bytes]) -> None:
         """Store the hashes of new codes, sorted, with a row for each definition that tickets are signed for."""
-        with self._transaction() as connection:
+        with self._transaction() as database:
             ordered = sorted(hashes)
-            connection.executemany("insert into codes values (?, ?)", [(slug, hashed) for hashed in ordered])
-            query = "select key from keys where slug = ? and digest is not null and private != zeroblob(?)"
-            for (key,) in connection.execute(query, (slug, MODULUS_BYTES)).fetchall():
-                rows = [(key, hashed, FREE) for hashed in ordered]
-                connection.executemany("insert into taken values (?, ?, ?)", rows)
+            database.table("codes").insert_all({"slug": slug, "hash": hashed} for hashed in ordered)
+            active = f"slug = ? and digest is not null and {HAS_PRIVATE}"
+            for row in list(database.table("keys").rows_where(active, [slug], select="key")):
+                unused = ({"key": row["key"], "hash": hashed, "message": FREE} for hashed in ordered)
+                database.table("taken").insert_all(unused)
 
     def is_invited(self, key: int, code: bytes) -> bool:
         """Return whether a code may take a ticket, or has taken one, for the definition with this key."""
-        return bool(self._fetch_all("select 1 from taken where key = ? and hash = ?", key, code))
+        return bool(self._rows("taken", "key = ? and hash = ?", key, code))
 
     def mark(self, key: int, code: bytes, message: bytes) -> MarkOutcome:
         """Mark a code as used with the hash of a blinded message, and return the outcome; on return it is on disk.
 
         Raise Unavailable if it cannot be stored.
         """
-        with self._transaction() as connection:
-            row = connection.execute("select message from taken where key = ? and hash = ?", (key, code)).fetchone()
+        with self._transaction() as database:
+            taken = database.table("taken")
+            row = next(taken.rows_where("key = ? and hash = ?", [key, code]), None)
             if row is None:
                 return MarkOutcome.UNKNOWN_CODE
-            if row[0] != FREE:
-                return MarkOutcome.SAME_MESSAGE if row[0] == message else MarkOutcome.OTHER_MESSAGE
-            connection.execute("update taken set message = ? where key = ? and hash = ?", (message, key, code))
+            if row["message"] != FREE:
+                return MarkOutcome.SAME_MESSAGE if row["message"] == message else MarkOutcome.OTHER_MESSAGE
+            taken.update((key, code), {"message": message})
         return MarkOutcome.FIRST_MESSAGE
 
     def invitations(self, digest: str) -> dict[bytes, bool]:
         """Return, for the hash of every code invited to a definition, whether it has taken a ticket."""
-        query = "select hash, message != ? from taken where key in (select key from keys where digest = ?)"
-        return {bytes(hashed): bool(taken) for hashed, taken in self._fetch_all(query, FREE, digest)}
+        rows = self._rows("taken", f"key in ({KEY_OF})", digest)
+        return {bytes(row["hash"]): row["message"] != FREE for row in rows}
 
     def count_invitations(self, digest: str) -> tuple[int, int]:
         """Return how many codes are invited to answer a definition, and how many of them have taken a ticket."""
-        query = "select count(*), coalesce(sum(message != ?), 0) from taken"
-        row = self._fetch_all(f"{query} where key in (select key from keys where digest = ?)", FREE, digest)[0]
-        return int(row[0]), int(row[1])
+        query = f"select count(*), coalesce(sum(message != ?), 0) from taken where key in ({KEY_OF})"
+        invited, taken = self._fetch_one(query, FREE, digest)
+        return int(invited), int(taken)
+
+    def _rows(
+        self, table: str, condition: str, *values: Any, select: str = "*", order_by: str | None = None
+    ) -> list[dict[str, Any]]:
+        """Return the rows of a table that meet a condition. Raise Unavailable if the file cannot be read."""
+        try:
+            return list(self._database.table(table).rows_where(condition, values, select=select, order_by=order_by))
+        except sqlite3.DatabaseError as error:
+            raise self._fail(error) from error
 
 
-def _add_invitations(connection: sqlite3.Connection, key: int, slug: str) -> None:
+def _add_invitations(database: "sqlite_utils.Database", key: int, slug: str) -> None:
     query = "insert into taken select ?, hash, ? from codes where slug = ? order by hash"
-    connection.execute(query, (key, FREE, slug))
+    database.execute(query, (key, FREE, slug))
 
 
-def _destroy(connection: sqlite3.Connection, key: int) -> None:
-    connection.execute("update keys set private = ? where key = ?", (bytes(MODULUS_BYTES), key))
-    query = "update taken set message = ? where key = ? and message != ?"
-    connection.execute(query, (SPENT, key, FREE))
+def _destroy(database: "sqlite_utils.Database", condition: str, *values: Any) -> None:
+    """Destroy the private keys of the definitions that meet a condition, and the hashes of the messages they signed."""
+    keys = database.table("keys")
+    for row in list(keys.rows_where(condition, values, select="key")):
+        keys.update(row["key"], {"private": bytes(MODULUS_BYTES)})
+        database.execute("update taken set message = ? where key = ? and message != ?", (SPENT, row["key"], FREE))
