@@ -83,12 +83,19 @@ class Postgres:
                 waiting.wait(0.02)
 
     def kill(self) -> None:
-        """End it as a failing machine would: every process of it, at once."""
+        """End it as a failing machine would: every process of it, at once.
+
+        The parent is suspended first, so that it starts no other. On return all have ended: a server that starts while
+        one of them still holds the shared memory would refuse to.
+        """
         parent = psutil.Process(self._process.pid)
-        for one in (parent, *parent.children(recursive=True)):
+        parent.suspend()
+        children = parent.children(recursive=True)
+        for one in (*children, parent):
             with contextlib.suppress(psutil.NoSuchProcess):
                 one.kill()
         self._process.wait()
+        psutil.wait_procs(children)
 
     def stop(self) -> None:
         """Let everybody go, end, and leave nothing."""
