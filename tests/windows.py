@@ -8,9 +8,10 @@ neither deleted nor replaced, unless SQLite opened it, which shares its files.
 
 import errno
 import fcntl
-import getpass  # as subprocess, before there is an msvcrt, by which both know Windows
+import getpass  # as subprocess and shutil, before there is an msvcrt, by which they know Windows
 import importlib.machinery
 import os
+import shutil
 import signal
 import stat
 import struct
@@ -34,15 +35,17 @@ OURS = tuple(str(Path(__file__).parent.parent / folder) + "/" for folder in ("su
 LK_UNLCK, LK_LOCK, LK_NBLCK = 0, 1, 2
 ATTEMPTS = 10
 UNCHANGED = (getpass, subprocess)
+DISK = shutil.disk_usage("/")
 
 
 def _make_msvcrt() -> types.ModuleType:
     """Return a module that locks bytes for one handle, by Linux's locks of open file descriptions."""
     module = types.ModuleType("msvcrt")
-    control, set_lock = fcntl.fcntl, fcntl.F_OFD_SETLK
+    control, set_lock, get_flags = fcntl.fcntl, fcntl.F_OFD_SETLK, fcntl.F_GETFL
 
     def locking(handle: int, mode: int, count: int) -> None:
-        kind = fcntl.F_UNLCK if mode == LK_UNLCK else fcntl.F_WRLCK
+        can_write = control(handle, get_flags) & (os.O_WRONLY | os.O_RDWR)  # Linux wants that for a lock of one's own
+        kind = fcntl.F_UNLCK if mode == LK_UNLCK else fcntl.F_WRLCK if can_write else fcntl.F_RDLCK
         place = os.lseek(handle, 0, os.SEEK_CUR)
         for attempt in range(1 if mode != LK_LOCK else ATTEMPTS):
             if attempt:
@@ -115,6 +118,7 @@ def imitate() -> None:
     for name in FUNCTIONS:
         if hasattr(os, name):
             delattr(os, name)
+    shutil.disk_usage = lambda path: DISK
     for name in SIGNALS:
         delattr(signal, name)
     os.open = _refuse_folders(os.open)

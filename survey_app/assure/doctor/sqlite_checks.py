@@ -3,6 +3,7 @@
 import os
 import shutil
 import stat
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -98,7 +99,7 @@ def _check_contents(path: Path, label: str) -> Iterator[Finding]:
 def _check_writable(path: Path) -> Finding:
     """Return a finding about write permission to the file and its folder, since SQLite writes to both."""
     unwritable = [str(item) for item in (path.parent, path) if item.exists() and not os.access(item, os.W_OK)]
-    if os.statvfs(path.parent).f_flag & os.ST_RDONLY:
+    if sys.platform != "win32" and os.statvfs(path.parent).f_flag & os.ST_RDONLY:
         return failure("writing", "read_only_disk", f"the disk of {path.parent} is read-only", "mount it for writing")
     if unwritable:
         problem = f"this user may not write to {' and '.join(unwritable)}"
@@ -107,6 +108,8 @@ def _check_writable(path: Path) -> Finding:
 
 
 def _check_permissions(path: Path) -> Finding:
+    if sys.platform == "win32":
+        return healthy("permissions", f"the access rights of {path.parent} decide who can open the files")
     tickets = Path(f"{path}-tickets")
     journal = Path(f"{tickets}-journal")
     paths = [path, *sidecar_files(path), tickets, journal, Path(f"{tickets}.lock")]
