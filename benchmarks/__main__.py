@@ -63,7 +63,7 @@ def main(names: tuple[str, ...], quick: bool, out: Path | None) -> None:
         title, module = TABLES[name]
         with contextlib.redirect_stdout(Tee(sys.stdout)) as printed:
             charts = module.main(quick)
-        about = (module.__doc__ or "").partition("\n\n")[0].strip()
+        about = (module.__doc__ or "").strip()
         sections.append(page.Section(title, about, printed.getvalue(), charts))
     if out:
         page.write(out, sections, quick=quick)

@@ -1,7 +1,7 @@
 """Collecting, in one run on loopback.
 
 Durable single reports against a route that does nothing, the RSGI adapter against the same Flask route without it,
-batches against raw SQLite, results against the number of reports.
+batches against raw SQLite, plain sqlite3 against sqlite-utils, results against the number of reports.
 
 Two facts keep the adapter, besides its speed. Under WSGI, a sender that stops in the middle of a body holds a thread:
 as many of them as there are threads stop the server. And the adapter bounds the memory of all bodies together before
@@ -10,6 +10,7 @@ it reads them.
 
 import contextlib
 import gc
+import secrets
 import socket
 import sqlite3
 import statistics
@@ -18,11 +19,12 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import sqlite_utils
 
 from benchmarks import load, noop
 from benchmarks.page import Bars
@@ -222,6 +224,52 @@ def measure_batches(count: int, rounds: int) -> float:
     return ratio
 
 
+def measure_table_layer(count: int, rounds: int) -> dict[str, float]:
+    """Return how many times as long sqlite-utils takes to insert reports as plain sqlite3, one by one and at once.
+
+    Each round inserts the same rows in one transaction, so the disk is not part of it.
+    """
+    rows = [(1, secrets.token_bytes(16), secrets.token_bytes(8)) for _ in range(count)]
+    records = [dict(zip(("survey", "id", "bits"), row, strict=True)) for row in rows]
+    database = sqlite_utils.Database(memory=True, recursive_triggers=False, execute_plugins=False)
+    database.execute(
+        "create table reports (survey integer, id blob, bits blob, primary key (survey, id)) without rowid"
+    )
+    table, insert = database.table("reports"), "insert into reports values (?, ?, ?)"
+
+    def one_by_one_plain() -> None:
+        for row in rows:
+            database.conn.execute(insert, row)
+
+    def one_by_one_utils() -> None:
+        for record in records:
+            table.insert(record)
+
+    variants: dict[str, tuple[Callable[[], object], Callable[[], object]]] = {
+        "one by one": (one_by_one_plain, one_by_one_utils),
+        "all at once": (
+            lambda: database.conn.executemany(insert, rows),
+            lambda: table.insert_all(records, batch_size=count),
+        ),
+    }
+    ratios = {}
+    for name, pair in variants.items():
+        seconds = []
+        for insert_rows in pair * rounds:
+            with database.atomic():
+                start = time.perf_counter()
+                insert_rows()
+                seconds.append(time.perf_counter() - start)
+                table.delete_where()
+        plain, utils = min(seconds[::2]), min(seconds[1::2])
+        ratios[name] = utils / plain
+        print(
+            f"reports inserted {name}: sqlite3 {1e6 * plain / count:6.2f} µs each,"
+            f" sqlite-utils {1e6 * utils / count:6.2f} µs; ratio {ratios[name]:.1f}"
+        )
+    return ratios
+
+
 def measure_results(reads: int) -> dict[int, float]:
     """Return the seconds that results take for tallies of a thousand to ten million reports; each reads one row."""
     with tempfile.TemporaryDirectory() as folder:
@@ -256,9 +304,11 @@ def main(quick: bool) -> list[Bars]:
     ratios.append(("single durable reports, over the same Flask route without the adapter",
                    measure_adapter(size.requests, size.rounds)))  # fmt: skip
     ratios.append(("batches of JSON, over sqlite3's executemany", measure_batches(size.batch, size.batches)))
+    layers = tuple(measure_table_layer(size.batch // 10, size.batches).items())
     times = measure_results(size.reads)
     latencies = tuple((f"{count:,} reports", seconds / times[COUNTS[0]]) for count, seconds in times.items())
     return [
         Bars("collect", "Reports a second into SQLite", "× the bare work", tuple(ratios)),
+        Bars("table-layer", "Time to insert reports with sqlite-utils", "× plain sqlite3", layers),
         Bars("results", "Time until results, against the number of reports", f"× at {COUNTS[0]:,}", latencies),
     ]
