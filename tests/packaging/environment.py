@@ -95,9 +95,8 @@ class Environment:
         made = cls(folder, warnings)
         target = ("--python", made.program("python"))
         _uv("venv", "--python", python, "--no-config", folder / "venv")
-        _uv(
-            "pip", "install", *target, "--no-config", "--no-cache", "--no-deps", *wheels
-        )  # no cache keeps a wheel of ours
+        if wheels:  # no cache keeps a wheel of ours
+            _uv("pip", "install", *target, "--no-config", "--no-cache", "--no-deps", *wheels)
         if options:
             _uv("pip", "install", *target, "--no-config", "--index-strategy", "unsafe-best-match",
                 "--only-binary", ":all:", "--link-mode", "symlink", *options)  # fmt: skip
