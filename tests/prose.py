@@ -23,7 +23,7 @@ STATEMENT = re.compile(r"\s*(select|insert|update|delete|create|alter|drop|pragm
 
 def is_prose(text: str) -> bool:
     """Return whether a text has words that follow one another."""
-    return len(WORDS.findall(text)) >= 2 and not STATEMENT.match(text)
+    return len(WORDS.findall(text)) >= 2
 
 
 def shorten(text: str) -> str:
@@ -77,12 +77,17 @@ def parts(text: str) -> Iterator[str]:
 @cache
 def product_parts() -> frozenset[str]:
     """Return every run of LENGTH characters of the product's prose."""
-    return frozenset(part for text in map(shorten, product_prose()) if is_prose(text) for part in parts(text))
+    return frozenset(
+        part
+        for text in map(shorten, product_prose())
+        if is_prose(text) and not STATEMENT.match(text)
+        for part in parts(text)
+    )
 
 
 def repeats_prose(text: str) -> bool:
     """Return whether a literal repeats the product's prose."""
-    return any(part in product_parts() and is_prose(part) for part in parts(text))
+    return not STATEMENT.match(text) and any(part in product_parts() and is_prose(part) for part in parts(text))
 
 
 def repetitions(folder: Path) -> list[tuple[Path, int, str]]:

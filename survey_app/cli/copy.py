@@ -50,9 +50,9 @@ def _show_copy_progress(label: str, store: Contents) -> AbstractContextManager[C
     return show_progress(label, 3 * transfer.count_reports(store))
 
 
-def _print_seals(seals: transfer.Digests, target: str, keyless: list[str]) -> None:
-    reports = sum(count for name, (count, _) in seals.items() if name.startswith("reports to "))
-    tables = ", ".join(f"{count} {name}" for name, (count, _) in seals.items() if not name.startswith("reports to "))
+def _print_digests(digests: transfer.Digests, target: str, keyless: list[str]) -> None:
+    reports = sum(count for name, (count, _) in digests.items() if name not in transfer.TABLE_NAMES)
+    tables = ", ".join(f"{digests[name][0]} {name}" for name in transfer.TABLE_NAMES)
     click.echo(f"{target}: {reports} reports, {tables}; both sides are equal, and their tallies recounted")
     for slug in keyless:
         click.echo(f"note: {NO_KEYS.format(slug)}", err=True)
@@ -67,11 +67,11 @@ def _copy(source: str, target: str) -> None:
         _show_copy_progress("Copying", source_store) as progress,
     ):
         source_store.check_complete()
-        seals = transfer.copy_store(
+        digests = transfer.copy_store(
             source_store, target_store, transfer.identity_of(source_store.secret_key()), progress
         )
         keyless = transfer.slugs_with_local_keys(source_store)
-    _print_seals(seals, target.rpartition("@")[2], keyless)
+    _print_digests(digests, target.rpartition("@")[2], keyless)
 
 
 @click.command(
@@ -98,9 +98,9 @@ def backup_command(ctx: click.Context, file: Path, force: bool) -> None:
         raise click.ClickException(f"there is no folder {file.absolute().parent}; make it first")
     with _open_copyable(ctx.obj or DEFAULT_DB) as store, _show_copy_progress("Keeping", store) as progress:
         store.check_complete()
-        seals = transfer.backup(store, transfer.identity_of(store.secret_key()), file.absolute(), progress)
+        digests = transfer.backup(store, transfer.identity_of(store.secret_key()), file.absolute(), progress)
         keyless = transfer.slugs_with_local_keys(store)
-    _print_seals(seals, str(file), keyless)
+    _print_digests(digests, str(file), keyless)
 
 
 @click.command("restore", epilog=format_examples("CANDOR_DB=sqlite:///new.db candor restore candor-monday.db"))

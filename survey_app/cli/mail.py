@@ -16,7 +16,7 @@ from survey_app.cli.terminal import format_examples, show_progress
 from survey_app.invitations.mail import mailing as rounds
 from survey_app.invitations.mail.code_source import CodeSource, LocalCodeSource, RemoteCodeSource
 from survey_app.invitations.mail.message import Letter, compose_letter
-from survey_app.invitations.mail.recipients import ListError, read_recipients
+from survey_app.invitations.mail.recipients import ListError, ListFaults, read_recipients
 from survey_app.invitations.mail.sent_log import SentLine, SentLog, log_path
 from survey_app.invitations.mail.smtp import PORTS, Server, SmtpConnection, SmtpError
 from survey_app.store.file_system import try_to_lock_file
@@ -74,9 +74,9 @@ def mail_command(ctx: click.Context, /, slug: str, listed: Path, **options: Any)
     try:
         with _lock_list(listed):
             _prepare_and_send(ctx, slug, listed, **options)
-    except ListError as error:
-        raise click.ClickException(f"{listed}: {error}" if str(error).startswith("line ") else str(error)) from None
-    except (CandorError, SmtpError) as error:
+    except ListFaults as error:
+        raise click.ClickException(f"{listed}: {error}") from None
+    except (ListError, CandorError, SmtpError) as error:
         raise click.ClickException(str(error)) from None
 
 

@@ -26,7 +26,15 @@ CACHE_SIZE = 2**16  # rows of bits in the cache of valid ones
 
 
 class LoadError(Exception):
-    """Some or all reports cannot be loaded; the message says how many were stored."""
+    """Some or all reports cannot be loaded.
+
+    `code` is other_definition, by_invitation, that of a ReportError, or the outcome with which the store refused a
+    report; `stored` is the number of reports that were stored before.
+    """
+
+    def __init__(self, code: str, message: str, stored: int = 0) -> None:
+        super().__init__(message)
+        self.code, self.stored = code, stored
 
 
 @dataclass
@@ -44,11 +52,15 @@ def load(store: Store, published: PublishedSurvey, reports: ReportFiles, progres
     """
     if reports.survey != published.survey:
         raise LoadError(
+            "other_definition",
             f"these reports are to {reports.survey.slug} {reports.survey.digest}, and {published.survey.slug} is "
-            f"{published.survey.digest}: noise of one definition is invalid under another"
+            f"{published.survey.digest}: noise of one definition is invalid under another",
         )
     if published.is_by_invitation:
-        raise LoadError(f"{published.survey.slug} is by invitation: every report needs a ticket, and these have none")
+        raise LoadError(
+            "by_invitation",
+            f"{published.survey.slug} is by invitation: every report needs a ticket, and these have none",
+        )
     _check(reports)
     counts = LoadCounts()
     for file in reports.files:
@@ -69,7 +81,8 @@ def _check(reports: ReportFiles) -> None:
                 try:
                     unpack(survey, bits)
                 except ReportError as error:
-                    raise LoadError(f"{file} holds what is no report to {survey.slug}: {error}") from None
+                    reason = f"{file} holds what is no report to {survey.slug}: {error}"
+                    raise LoadError(error.code, reason) from None
                 valid.add(bits)
 
 
@@ -97,4 +110,5 @@ def _write(store: Store, submissions: list[Submission], loaded: LoadCounts) -> N
     loaded.already_stored += outcomes.count(Outcome.ALREADY_STORED)
     for outcome in outcomes:
         if outcome not in (Outcome.STORED, Outcome.ALREADY_STORED):
-            raise LoadError(f"{PROBLEMS[outcome][1].rstrip('.')}; {loaded.stored} reports were stored before")
+            reason = f"{PROBLEMS[outcome][1].rstrip('.')}; {loaded.stored} reports were stored before"
+            raise LoadError(outcome, reason, loaded.stored)

@@ -28,7 +28,8 @@ from survey_app.store.tally_row import decode_counts
 from survey_app.tally import add_bits, stack_reports
 
 Progress = Callable[[int], None]
-Digests = dict[str, tuple[int, str]]  # the number of rows and the digest of each table
+TABLE_NAMES = (*TABLES, TALLIES)
+Digests = dict[str, tuple[int, str]]  # the number of rows and the digest of each table, and of each survey's reports
 
 
 class _TableDigest:
@@ -53,7 +54,7 @@ def copy_store(source: Contents, target: Contents, identity: bytes, progress: Pr
         if _is_equal(source, connection, target, progress):
             return compute_digests(target, progress)
         target.begin_copy(identity)
-        for table in (*TABLES, TALLIES):
+        for table in TABLE_NAMES:
             for rows in source.rows(connection, table):
                 target.insert_rows(table, rows)
         surveys = _surveys(source, connection)
@@ -145,7 +146,7 @@ def _is_equal(source: Contents, connection: Connection, target: Contents, progre
 def _compute_digests(store: Contents, connection: Connection, progress: Progress) -> Digests:
     digests = {}
     tallies: dict[int, tuple[int, bytes]] = {}
-    for table in (*TABLES, TALLIES):
+    for table in TABLE_NAMES:
         digest = _TableDigest()
         for rows in store.rows(connection, table):
             digest.add(rows)

@@ -8,7 +8,9 @@ from click.testing import CliRunner, Result
 
 from candor_client.definition import Survey
 from survey_app.cli import main
+from survey_app.cli.exit_codes import CALLED_WRONGLY, NOT_DONE
 from tests.fixtures import make, submission
+from tests.golden_files import Golden
 from tests.tree import parse
 
 EXAM = str(Path(__file__).parents[2] / "examples" / "exam.yaml")
@@ -40,16 +42,19 @@ def test_the_codebook_of_a_survey_has_three_forms(published: Survey, tmp_path: P
     assert both.exit_code == 2 and "give only one" in both.output
 
 
-def test_the_dossier_is_html_or_markdown_by_its_name(published: Survey, tmp_path: Path) -> None:
+def test_the_dossier_is_html_or_markdown_by_its_name(published: Survey, tmp_path: Path, golden: Golden) -> None:
     page, text = tmp_path / "dossier.html", tmp_path / "dossier.md"
     done = candor(tmp_path, "dossier", "exam", "-o", str(page), "--respondents", "2500")
     assert done.exit_code == 0, done.output
     assert "Planned for 2,500 respondents" in parse(page.read_text()).text
     assert candor(tmp_path, "dossier", "exam", "-o", str(text)).exit_code == 0
     assert text.read_text().startswith("# ") and published.digest in text.read_text()
+    page.write_text("mine")
     again = candor(tmp_path, "dossier", "exam", "-o", str(page))
-    assert again.exit_code == 1 and "exists; --force replaces it" in again.output
+    assert again.exit_code == NOT_DONE and page.read_text() == "mine"
+    golden(again.output)
     assert candor(tmp_path, "dossier", "exam", "-o", str(page), "--force").exit_code == 0
+    assert page.read_text() != "mine"
 
 
 def test_an_authors_file_will_do_and_makes_no_database(tmp_path: Path) -> None:
@@ -89,19 +94,19 @@ def test_the_dossier_of_a_study_has_all_groups_before_publishing_and_after(tmp_p
 
 
 @pytest.mark.parametrize(
-    ("words", "sentence"),
+    ("words", "exit_code", "named"),
     [
-        (["codebook", "nowhere"], "there is no survey 'nowhere'"),
-        (["codebook", "nowhere.yaml"], "there is no file nowhere.yaml"),
-        (["codebook", EXAM, "--digest", "0" * 64], "exam.yaml has the digest d6723dc8"),
-        (["dossier", "exam", "-o", "dossier.doc"], "dossier.doc names no format; let it end in .html, .htm, .md"),
-        (["dossier", "exam", "-o", "nowhere/dossier.md"], "there is no directory nowhere; make it first"),
+        (["codebook", "nowhere"], NOT_DONE, "'nowhere'"),
+        (["codebook", "nowhere.yaml"], NOT_DONE, "nowhere.yaml"),
+        (["codebook", EXAM, "--digest", "0" * 64], NOT_DONE, "exam.yaml"),
+        (["dossier", "exam", "-o", "dossier.doc"], CALLED_WRONGLY, ".html, .htm, .md"),
+        (["dossier", "exam", "-o", "nowhere/dossier.md"], NOT_DONE, "nowhere"),
     ],
+    ids=["survey", "file", "digest", "format", "folder"],
 )
-def test_refusals_are_one_clear_sentence(published: Survey, tmp_path: Path, words: list[str], sentence: str) -> None:
+def test_refusals_are_one_clear_sentence(
+    published: Survey, tmp_path: Path, words: list[str], exit_code: int, named: str, golden: Golden
+) -> None:
     done = candor(tmp_path, *words)
-    assert (
-        done.exit_code == (2 if "no format" in sentence else 1)
-        and sentence in done.output
-        and done.output.count("\n") == 1
-    )
+    assert done.exit_code == exit_code and named in done.output and done.output.count("\n") == 1
+    golden(done.output)

@@ -12,11 +12,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from survey_app.cli import export, main
+from survey_app.cli.exit_codes import CALLED_WRONGLY, NOT_DONE
 from survey_app.results.parquet.parquet_reader import find
 from survey_app.store import PublishedSurvey, State
 from survey_app.store.sqlite import SqliteStore
 from survey_app.tally import column_names
 from tests.fixtures import make, submission
+from tests.golden_files import Golden
 from tests.results.parquet.parquet_files import bits_of, count_bits, mixed_survey, write_part_files
 
 
@@ -96,44 +98,53 @@ def test_of_no_reports_there_are_no_results_yet(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "sentence"),
+    ("words", "exit_code"),
     [
-        (["--json", "--csv"], "give --json or --csv, not both"),
-        (["--pairs"], "give --json or --csv, without --results"),
-        (["--pairs", "--json", "--results"], "give --json or --csv, without --results"),
-        (["nowhere.parquet"], "there is no file nowhere.parquet"),
+        ("--json --csv", CALLED_WRONGLY),
+        ("--pairs", CALLED_WRONGLY),
+        ("--pairs --json --results", CALLED_WRONGLY),
+        ("nowhere.parquet", NOT_DONE),
     ],
+    ids=["two-forms", "pairs", "pairs-of-results", "no-file"],
 )
-def test_refusals_of_the_tally_are_clear(tmp_path: Path, words: list[str], sentence: str) -> None:
+def test_refusals_of_the_tally_are_clear(tmp_path: Path, words: str, exit_code: int, golden: Golden) -> None:
     folder = write_part_files(mixed_survey(), bits_of(mixed_survey(), 10), 10, tmp_path / "bits")
-    done = candor(tmp_path, "tally", folder, *words)
-    assert done.exit_code
-    assert sentence in " ".join(done.output.split())
+    done = candor(tmp_path, "tally", folder, *words.split())
+    assert done.exit_code == exit_code and done.stdout == ""
+    golden(done.stderr)
 
 
-def test_without_the_extra_spark_is_told_how_to_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_spark_is_told_how_to_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Golden
+) -> None:
     for name in ("pyspark", "pyspark.errors"):
         monkeypatch.setitem(sys.modules, name, None)
     folder = write_part_files(mixed_survey(), bits_of(mixed_survey(), 10), 10, tmp_path / "bits")
     done = candor(tmp_path, "tally", folder, "--engine", "spark")
-    assert done.output == "Error: --engine spark needs PySpark: pip install 'candor-survey[spark]'\n"
+    assert done.exit_code == NOT_DONE and "pip install 'candor-survey[spark]'" in done.output
+    golden(done.output)
 
 
 def test_only_a_folder_of_parquet_is_replaced_and_only_by_force(
-    installation: tuple[SqliteStore, PublishedSurvey], tmp_path: Path
+    installation: tuple[SqliteStore, PublishedSurvey], tmp_path: Path, golden: Golden
 ) -> None:
-    folder = tmp_path / "bits"
+    folder, file = tmp_path / "bits", tmp_path / "file"
+
+    def refuse(name: str, place: Path, *options: str, exit_code: int = NOT_DONE) -> None:
+        done = candor(tmp_path, "export", "exam", place, *options)
+        assert done.exit_code == exit_code and done.stdout == ""
+        golden(done.output, name)
+
     said(tmp_path, "export", "exam", folder, "--rows", "50")
-    assert f"{folder} exists; --force replaces it" in candor(tmp_path, "export", "exam", folder, "--rows", "9").output
+    refuse("folder", folder, "--rows", "9")
+    refuse("no rows", folder, exit_code=CALLED_WRONGLY)
     (folder / "notes.txt").write_text("mine")
-    refused = candor(tmp_path, "export", "exam", folder, "--rows", "9", "--force")
-    assert f"{folder} holds more than Parquet files, and is not replaced" in refused.output
+    refuse("other files", folder, "--rows", "9", "--force")
     assert len([*folder.iterdir()]) == 4
-    file = tmp_path / "file"
     file.write_text("mine")
-    assert f"{file} is a file" in candor(tmp_path, "export", "exam", file, "--rows", "9", "--force").output
-    assert "make it first" in candor(tmp_path, "export", "exam", tmp_path / "no" / "bits", "--rows", "9").output
-    assert "or give --rows for a folder of Parquet files" in candor(tmp_path, "export", "exam", folder).output
+    refuse("file", file, "--rows", "9", "--force")
+    assert file.read_text() == "mine"
+    refuse("no folder", tmp_path / "no" / "bits", "--rows", "9")
 
 
 def test_a_failure_on_the_way_leaves_the_old_folder_and_no_other(

@@ -1,12 +1,21 @@
 """What a person reads about bits."""
 
+import re
 from fractions import Fraction
 
 import pytest
 
 from candor_client.definition import Field
-from candor_client.description import blind_draw, describe, digit_label, format_answers, odds_sentence, symbol_label
-from candor_client.mechanisms import Drawn, Flip, Subset, parse
+from candor_client.description import (
+    blind_draw,
+    describe,
+    digit_label,
+    format_answers,
+    median_noise,
+    odds_sentence,
+    symbol_label,
+)
+from candor_client.mechanisms import Drawn, Flip, Geometric, Subset, parse, share
 from tests.definitions import (
     COIN,
     define,
@@ -21,6 +30,7 @@ from tests.definitions import (
     yes_no,
 )
 from tests.definitions import choice as choice_question
+from tests.golden_files import Golden
 
 
 def one(definition_field: dict[str, object], *questions: dict[str, object]) -> Field:
@@ -71,48 +81,51 @@ def test_joint_symbols_are_possible_combinations() -> None:
     assert [symbol_label(joint, i) for i in range(4)] == said
 
 
-YES_NO = "in about 50 of 100 cases the device sends what was said, otherwise yes or no, drawn blindly"
-FAIR = "in about 67 of 100 cases the device sends what was said, otherwise one of all 4 possible answers, drawn blindly"
-SEVERAL = "otherwise one of all {} combinations of answers, drawn blindly"
+WEAK = {"kind": "flip", "one": str(2**64 - 2**50), "zero": str(2**50)}
+BLIND = {
+    "coin": (one(field(COIN, "cheated"), yes_no()), ["50", "100", "yes", "no"]),
+    "answers": (one(field(subset(4, 1), "fair"), scale(optional=True)), ["67", "100", "4"]),
+    "weak": (one(field(WEAK, "cheated"), yes_no()), ["99,988", "100,000", "yes", "no"]),
+    "joint": (one(field(subset(6, 1), "cheated", "fair"), yes_no(), scale()), ["70", "100", "6"]),
+    "sets": (one(field(subset(8, 1), "used"), multiple()), ["72", "100", "8"]),
+    "drawn": (one(field(drawn(4, 2), "used"), multiple(optional=True)), ["2", "4", "67", "100"]),
+    "number": (one(field(subset(2, 1), "hours"), number(max=40, unit="years")), ["50", "100", "40 years", "0 years"]),
+}
 
 
-def test_odds_in_words() -> None:
-    assert odds_sentence(one(field(COIN, "cheated"), yes_no())) == YES_NO
-    assert odds_sentence(one(field(subset(2, 1), "cheated"), yes_no())) == YES_NO  # the same coin by another name
-    assert odds_sentence(one(field(subset(4, 1), "fair"), scale(optional=True))) == FAIR
-    weak = one(field({"kind": "flip", "one": str(2**64 - 2**50), "zero": str(2**50)}, "cheated"), yes_no())
-    assert "in about 99,988 of 100,000 cases" in odds_sentence(weak)
-    block = one(field(subset(6, 1), "cheated", "fair"), yes_no(), scale())
-    assert odds_sentence(block).endswith(SEVERAL.format(6))
-    sets = one(field(subset(8, 1), "used"), multiple())
-    assert odds_sentence(sets).endswith(SEVERAL.format(8))
-    some = one(field(drawn(4, 2), "used"), multiple(optional=True))
-    assert odds_sentence(some) == (
-        "reports on 2 of 4 options, drawn at random: in about 67 of 100 cases what was said, "
-        "otherwise yes or no for each, drawn blindly"
-    )
-    years = one(field(subset(2, 1), "hours"), number(max=40, unit="years"))
-    assert odds_sentence(years).endswith("otherwise 40 years or 0 years, drawn blindly")
+@pytest.mark.parametrize(("field_", "facts"), BLIND.values(), ids=BLIND)
+def test_a_blind_draw_in_words(field_: Field, facts: list[str], golden: Golden) -> None:
+    sentence = odds_sentence(field_)
+    draw = blind_draw(field_.mechanism)
+    assert draw is not None and all(f"{count:,}" in facts for count in draw)
+    assert all(re.search(rf"\b{fact}\b", sentence) for fact in facts)
+    golden(sentence)
 
 
-def test_odds_in_words_where_no_blind_draw_explains_them() -> None:
+def test_the_same_coin_by_another_name_has_the_same_words() -> None:
+    assert odds_sentence(one(field(subset(2, 1), "cheated"), yes_no())) == odds_sentence(BLIND["coin"][0])
+
+
+def test_odds_in_words_where_no_blind_draw_explains_them(golden: Golden) -> None:
     favours_yes = one(field({"kind": "flip", "one": str(3 * 2**62), "zero": str(2**63)}, "cheated"), yes_no())
-    assert (
-        odds_sentence(favours_yes) == "of 100 people with yes, about 75 devices send yes; of 100 with no, about 50 do"
-    )
     named = one(field(subset(4, 2), "fair"), scale(optional=True))
-    assert odds_sentence(named) == (
-        "names 2 of 4 possible answers; "
-        "of 100 people who gave an answer, about 75 devices name it; of 100 who gave another, about 41 do"
-    )
+    for name, field_, counts in (("coin", favours_yes, (100, 75, 50)), ("set", named, (100, 75, 41))):
+        mechanism, sentence = field_.mechanism, odds_sentence(field_)
+        assert isinstance(mechanism, Flip | Subset)
+        assert blind_draw(mechanism) is None and share(mechanism.p, mechanism.q) == counts
+        assert [sentence.count(f" {count} ") for count in counts] == [2, 1, 1]
+        golden(sentence, name)
     many = one(field(subset(40, 39, 2**64 - 1), "hours"), number(max=39, bins=40))
     assert describe(many, 2**40 - 2).endswith("11 or 27 more")
-    noisy = one(field(geometric(3, 2**63), "hours"), HOURS)
-    assert odds_sentence(noisy) == (
-        "random noise is added, on about every second device at least 30 h; what leaves the range is cut there"
-    )
-    calm = one(field(geometric(3, 2**62), "hours"), HOURS)
-    assert "on more than half of all devices it leaves the number as it is" in odds_sentence(calm)
+
+
+def test_noise_in_words(golden: Golden) -> None:
+    for name, ratio, noise in (("noisy", 2**63, 30), ("calm", 2**62, 0)):
+        field_ = one(field(geometric(3, ratio), "hours"), HOURS)
+        assert isinstance(field_.mechanism, Geometric)
+        assert median_noise(field_.questions[0], field_.mechanism) == noise
+        assert ("30 h" in odds_sentence(field_)) == bool(noise)
+        golden(odds_sentence(field_), name)
 
 
 CELLS = [COIN, *(subset(size, 1, keep) for size in (2, 3, 4, 12, 60) for keep in (2**64 * 3 // 5, 2**64 - 2**54))]

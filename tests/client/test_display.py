@@ -15,6 +15,7 @@ from candor_client.interview import format_farewell, interview
 from survey_app.authoring import build
 from tests.clock import make_fast_clock
 from tests.definitions import COIN, choice, define, encode, field, subset, yes_no
+from tests.golden_files import Golden
 from tests.scripted_server import Server
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "wellbeing.yaml"
@@ -32,7 +33,11 @@ def tape(source: bytes) -> Callable[[int], bytes]:
 
 
 def test_sections_thanks_and_code_are_shown_in_the_language_of_the_terminal_or_the_one_that_is_asked_for(
-    server: Server, typed_lines: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    server: Server,
+    typed_lines: list[str],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    golden: Golden,
 ) -> None:
     server.define(EVERYTHING)
     link = f"{server.origin}/s/exam"
@@ -44,10 +49,11 @@ def test_sections_thanks_and_code_are_shown_in_the_language_of_the_terminal_or_t
     order = [
         "Wohlbefinden bei der Arbeit", "--language en", "Ihre Arbeit", "Denken Sie an", "Wurden Sie", "Wie haben Sie",
         "Ich war ruhig.", "1. nie", "Ihre Gewohnheiten", "Wie viele", "12 Stunden", "you: nie  →  sent: ",
-        "Your receipt", "Danke.", "Your code, the same for everybody: WB-2026",
+        "Your receipt", "Danke.", "WB-2026",
     ]  # fmt: skip
     places = [said.index(words) for words in order]
     assert places == sorted(places)
+    golden(said[places[-2] :])
     assert "Your work" not in said and "never" not in said, "no word of the original is left among them"
     (body,) = server.bodies
     assert {*json.loads(body)} == {"survey", "id", "bits"}, "and the report does not tell the language"

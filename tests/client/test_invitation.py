@@ -26,6 +26,7 @@ from candor_client.errors import (
 from tests.blind_signature_reference import KEYS
 from tests.clock import SimulatedClock, make_fast_clock
 from tests.definitions import survey, worked_example
+from tests.golden_files import Golden
 from tests.javascript import Node, Refusal
 from tests.make_vectors import add_tickets
 from tests.reference_issuer import Issuer, problem, to_text
@@ -317,10 +318,12 @@ def test_a_damaged_ticket_link_is_refused_before_anything_is_asked(issuer: Issue
     assert not issuer.server.requests
 
 
-def test_a_ticket_for_another_survey_is_not_kept(issuer: Issuer) -> None:
-    with pytest.raises(BadTicket, match="no ticket for this survey"):
+def test_a_ticket_for_another_survey_is_not_kept(issuer: Issuer, golden: Golden) -> None:
+    with pytest.raises(BadTicket) as caught:
         respond(f"{issuer.link}#ticket={'A' * 43}.{'A' * 512}")
+    assert issuer.server.requests, "it is well formed, so that only its survey tells"
     assert not Ledger().path.exists()
+    golden(caught.value)
 
 
 def test_without_a_ledger_it_goes_well_or_not_at_all(issuer: Issuer) -> None:

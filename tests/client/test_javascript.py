@@ -13,6 +13,8 @@ import pytest
 
 from candor_client import Survey, description, randomize, verify
 from candor_client.errors import AnswerError, CandorError, DefinitionError, ReportError
+from candor_client.mechanisms import drawn, flip, mechanism, subset
+from candor_client.mechanisms.geometric import SENTENCES as NOISE
 from candor_client.report import to_base64url, unpack
 from tests import mutants, reference
 from tests.answers import EVERYTHING, GOOD, SMALL, all_answers
@@ -255,17 +257,12 @@ ENGLISH = {
     "none": "none of them",
     "more": "{count} more",
     "range": "{low} to {high}",
-    "odds_flip": "of {people} people with {yes}, about {p} devices send {yes}; of {people} with {no}, about {q} do",
-    "odds_several": "names {weight} of {size} possible answers; "
-    "of {people} people who gave an answer, about {p} devices name it; of {people} who gave another, about {q} do",
-    "odds_blind": "in about {p} of {people} cases the device sends what was said, otherwise {other}, drawn blindly",
-    "other_answers": "one of all {size} possible answers",
-    "other_cells": "one of all {size} combinations of answers",
-    "odds_drawn": "reports on {draw} of {size} options, drawn at random: in about {p} of {people} cases what was said, "
-    "otherwise yes or no for each, drawn blindly",
-    "odds_noise": "random noise is added, on about every second device at least {away}; what leaves the range is cut there",
-    "odds_little": "random noise is added, but on more than half of all devices it leaves the number as it is",
-}  # fmt: skip
+    **mechanism.SENTENCES,
+    **flip.SENTENCES,
+    **subset.SENTENCES,
+    **drawn.SENTENCES,
+    **NOISE,
+}
 
 
 def listed(text: str) -> list[str]:

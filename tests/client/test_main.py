@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from candor_client import Clock, Ledger
+from candor_client import Clock, Ledger, Survey
 from candor_client import __main__ as program
+from candor_client.description import explain, odds_sentence
+from candor_client.interview import FILTER
 from candor_client.report import to_base64url
 from tests.clock import SimulatedClock, make_fast_clock
 from tests.definitions import (
@@ -27,6 +29,7 @@ from tests.definitions import (
     yes_no,
 )
 from tests.definitions import choice as choice_question
+from tests.golden_files import Golden
 from tests.make_vectors import add_tickets
 from tests.reference_issuer import KEY, Issuer
 from tests.scripted_server import Server
@@ -58,6 +61,16 @@ def main(arguments: list[str], clock: Clock | None = None) -> int:
     return program.main(arguments, clock=clock or make_fast_clock())
 
 
+def unwrap(text: str) -> str:
+    """Return a text of the terminal in one line."""
+    return " ".join(text.split())
+
+
+def paragraphs(text: str) -> list[str]:
+    """Return what the terminal shows by empty lines: the title, the sums, and what follows."""
+    return text.strip().split("\n\n")
+
+
 @pytest.fixture
 def link(server: Server) -> str:
     server.define(encode(EVERYTHING))
@@ -85,16 +98,16 @@ def test_a_person_answers_sees_consents_and_gets_a_receipt(
 
 
 def test_a_terminal_waits_for_consent_and_neither_sends_nor_keeps_it(
-    server: Server, typed_lines: list[str], capsys: pytest.CaptureFixture[str]
+    server: Server, typed_lines: list[str], capsys: pytest.CaptureFixture[str], golden: Golden
 ) -> None:
     server.define(encode(EVERYTHING | {"consent": "You take part freely."}))
     link = f"{server.origin}/s/exam"
     typed_lines.append("no")
     assert main([link]) == 1
     said = capsys.readouterr().out
-    assert said.index("You take part freely.") < said.index("Do you agree to the above?")
-    assert "Nothing was asked, and nothing was sent." in said
-    assert not Ledger().read().entries
+    assert said.index("You take part freely.") < said.index("[y/N]") and "Did you copy?" not in said
+    assert not Ledger().read().entries and not server.bodies
+    golden(paragraphs(said)[-1])
     typed_lines += ["yes", "no", "1", "1", "0", "0", "y", "n"]
     assert main([link]) == 1
     typed_lines.append("y")
@@ -116,18 +129,24 @@ def test_nothing_is_spent_before_the_first_yes(server: Server, link: str, typed_
 
 
 def test_declining_after_a_look_keeps_the_same_report(
-    server: Server, link: str, typed_lines: list[str], capsys: pytest.CaptureFixture[str]
+    server: Server, link: str, typed_lines: list[str], capsys: pytest.CaptureFixture[str], golden: Golden
 ) -> None:
     typed_lines += ["no", "1", "1", "0", "0", "y", "n"]
     assert main([link]) == 1
     assert not server.bodies
     (entry,) = Ledger().read().entries.values()
+    capsys.readouterr()
     typed_lines += ["y"]
     assert main([link]) == 0
     assert json.loads(server.bodies[0])["bits"] == to_base64url(entry.bits)
-    assert "has already made its report" in capsys.readouterr().out
+    again = capsys.readouterr().out
+    assert "Did you copy?\n      sent: " in again, "what was answered is not kept"
+    golden(paragraphs(again)[2], "made")
     assert main([link]) == 0
-    assert "Nothing is sent a second time" in capsys.readouterr().out
+    stored = capsys.readouterr().out
+    (entry,) = Ledger().read().entries.values()
+    assert "sent: " not in stored and entry.day in stored
+    golden(paragraphs(stored)[2].replace(entry.day, "DAY"), "stored")
     assert len(server.bodies) == 1
 
 
@@ -161,45 +180,50 @@ def test_with_ask_only_the_asked_questions_appear(server: Server, typed_lines: l
 
 
 def test_a_block_is_asked_explained_and_shown_question_by_question(
-    server: Server, typed_lines: list[str], capsys: pytest.CaptureFixture[str]
+    server: Server, typed_lines: list[str], capsys: pytest.CaptureFixture[str], golden: Golden
 ) -> None:
     """The block can be drawn with a chance of 999,999 in a million; the other one in a million is a failure."""
     questions = [yes_no("a"), number("hours", max=40, unit="years"), yes_no("c"), scale("d")]
     block = field(subset(4, 1), "a", "hours", chance=999_999)
-    server.define(encode(define(questions, [block, field(subset(6, 1), "c", "d")], ask=1, epsilon=3)))
+    source = encode(define(questions, [block, field(subset(6, 1), "c", "d")], ask=1, epsilon=3))
+    server.define(source)
     typed_lines += ["yes", "12", "y", "y"]
     assert main([f"{server.origin}/s/exam"]) == 0
-    shown = " ".join(capsys.readouterr().out.split())
-    assert "2 of 4 questions, chosen by this device. Before anything leaves, this device rolls dice: first the" in shown
-    assert "rounded at random to 0 years or 40 years, nearer is likelier, and that counts as what was said" in shown
-    odds = "in about 67 of 100 cases the device sends what was said, otherwise one of all 4 combinations of answers"
-    assert shown.count(odds) == 2  # before the first question, and beside what is sent
-    assert shown.index(odds) < shown.index("Did you copy?")
-    hint = "someone who thought the chance was 5 in 100 that something is true of you could then think it at most about"
-    assert f"What is sent can be a hint: {hint} 45 in 100." in shown  # 15 to 19: 15/34
+    said = capsys.readouterr().out
+    shown, explanation = unwrap(said), explain(Survey.from_json(source).fields[0])
+    assert "0 years or 40 years" in explanation
+    assert shown.count(explanation) == 2  # before the first question, and beside what is sent
+    assert shown.index(explanation) < shown.index("Did you copy?")
+    protection = paragraphs(said)[2]
+    assert "2 of 4 " in protection and " 45 in 100." in protection  # 15 to 19: 15/34
     assert "(a number from 0 to 40 years, in steps of 1)" in shown
-    assert re.search(
-        r" Did you copy\? you: yes → sent: (yes|no) \S.*\? you: 12 years → sent: (0|40) years \(first", shown
-    )
-    assert shown.count("not asked on this device") == 1
+    sent = re.search(r"\? you: yes → sent: (yes|no) \S.*\? you: 12 years → sent: (0|40) years \(", shown)
+    assert sent and shown[sent.end() :].startswith(explanation)
+    (other_block,) = re.findall(r"\n  Did you copy\? \+ It was fair\.\n      (.*)\n", said)
+    assert "sent: " not in other_block
+    golden(protection, "protection")
+    golden(other_block, "other block")
 
 
 def test_where_everything_is_asked_each_field_is_explained_once(
-    server: Server, typed_lines: list[str], capsys: pytest.CaptureFixture[str]
+    server: Server, typed_lines: list[str], capsys: pytest.CaptureFixture[str], golden: Golden
 ) -> None:
     fields = [field(COIN, "a"), field(subset(6, 1), "b", "d"), field(subset(3, 2), "e")]
-    server.define(encode(define([yes_no("a"), yes_no("b"), scale("d"), scale("e")], fields)))
+    source = encode(define([yes_no("a"), yes_no("b"), scale("d"), scale("e")], fields))
+    server.define(source)
     typed_lines += ["no", "no", "1", "1", "n"]
     assert main([f"{server.origin}/s/exam", "--limit", "100"]) == 1
-    shown = " ".join(capsys.readouterr().out.split())
-    assert "chosen by this device" not in shown
-    assert "(in about 50 of 100 cases the device sends what was said, otherwise yes or no, drawn blindly)" in shown
-    assert shown.count("(together with d: in about 70 of 100 cases the device sends") == 1
-    assert shown.count("(names 2 of 3 possible answers; of 100 people who gave an answer") == 1
+    said = capsys.readouterr().out
+    questions = paragraphs(said)[2:6]  # and nothing before the first, as no block was drawn
+    assert [text.partition("\n")[0] for text in questions] == ["Did you copy?"] * 2 + ["It was fair."] * 2
+    notes = [odds_sentence(one) for one in Survey.from_json(source).fields]
+    assert [unwrap(said).count(f"{note})") for note in notes] == [1, 1, 1]
+    assert all(note in unwrap(questions[place]) for note, place in zip(notes, (0, 1, 3), strict=True))
+    golden(questions[1])
 
 
 def test_a_filter_is_asked_and_said_not_to_be_sent(
-    server: Server, typed_lines: list[str], capsys: pytest.CaptureFixture[str]
+    server: Server, typed_lines: list[str], capsys: pytest.CaptureFixture[str], golden: Golden
 ) -> None:
     """The follow-up alone can be drawn, with a chance of 999,999 in a million; the other one in a million is a pass."""
     questions = [yes_no(), choice_question("why", options=2, show_if={"question": "cheated", "is": ["yes"]})]
@@ -208,22 +232,30 @@ def test_a_filter_is_asked_and_said_not_to_be_sent(
     typed_lines += ["yes", "2", "y", "y"]
     assert main([f"{server.origin}/s/exam"]) == 0
     shown = capsys.readouterr().out
-    assert "(asked only to know what comes next; not sent; what is sent can hint at it, and the same dice" in shown
-    assert "1 of 2 questions, chosen by this device" in shown
-    assert re.search(r"Did you copy\?\n +asked only to know what comes next; not sent", shown)
-    assert "not asked on this device" not in shown
-    assert "you: option 1" in shown
+    protection, question, *_ = paragraphs(shown)[2:]
+    assert "1 of 2 " in protection and f"({FILTER}; " in question
+    review = paragraphs(shown)[6]
+    assert f"  Did you copy?\n      {FILTER}\n  What helped?\n      you: option 1  →  sent: " in review
+    golden(question)
 
 
 def test_refusals_are_one_clear_line(
-    server: Server, link: str, capsys: pytest.CaptureFixture[str], typed_lines: list[str], tmp_path: Path
+    server: Server,
+    link: str,
+    capsys: pytest.CaptureFixture[str],
+    typed_lines: list[str],
+    tmp_path: Path,
+    golden: Golden,
 ) -> None:
-    assert main([link, "--limit", "1"]) == 1
-    assert "your limit is 1" in capsys.readouterr().err
-    assert main(["http://example.org/s/exam"]) == 1
-    assert "not encrypted" in capsys.readouterr().err
-    assert main([link, "--server-limit", "1"]) == 1
-    assert "your limit for one server is 1" in capsys.readouterr().err
+    for name, arguments in (
+        ("limit", [link, "--limit", "1"]),
+        ("server limit", [link, "--server-limit", "1"]),
+        ("address", ["http://example.org/s/exam"]),
+    ):
+        assert main(arguments) == 1
+        refusal = capsys.readouterr().err
+        assert refusal.count("\n") == 1
+        golden(refusal, name)
     for option in ("--limit", "--server-limit"):
         for limit in ("much", "nan", "inf", "-1"):
             with pytest.raises(SystemExit) as leaving:
@@ -263,32 +295,30 @@ def test_a_terminal_without_greek_letters_still_gets_the_rest() -> None:
 
 
 def test_both_sums_and_limits_are_told_before_the_first_question(
-    server: Server, link: str, typed_lines: list[str], capsys: pytest.CaptureFixture[str]
+    server: Server, link: str, typed_lines: list[str], capsys: pytest.CaptureFixture[str], golden: Golden
 ) -> None:
-    def told() -> list[tuple[str, str, str]]:
+    def find_sums(slug: str) -> list[tuple[str, str, str]]:
         said = capsys.readouterr().out
-        return re.findall(r"ε = (\S+) of your limit of (\S+) for (.+)", said[: said.find("Did you copy?")])
+        sums = said[: said.find("Did you copy?")].partition("\nbefore")[2]
+        golden("\n".join(map(unwrap, sums.splitlines()[:2])), slug)
+        return re.findall(rf"ε = ([\d.]+) \D+ (\d+) \D+ ({slug}\b|127\.0\.0\.1)", sums)
 
     typed_lines += ["no", "1", "1", "0", "0", "y", "y"]
     main([link])
-    assert told() == [
-        ("0.0000", "8", "exam, all its versions and groups"),
-        ("0.0000", "24", "all surveys of 127.0.0.1"),
-    ]
+    assert find_sums("exam") == [("0.0000", "8", "exam"), ("0.0000", "24", "127.0.0.1")]
     server.define(encode(worked_example() | {"slug": "other"}), "other")
     typed_lines += ["no", "1", "0", "n"]
     main([link.replace("exam", "other"), "--limit", "5", "--server-limit", "20"])
-    assert told() == [
-        ("0.0000", "5", "other, all its versions and groups"),
-        ("7.9780", "20", "all surveys of 127.0.0.1"),
-    ]
+    assert find_sums("other") == [("0.0000", "5", "other"), ("7.9780", "20", "127.0.0.1")]
 
 
 def test_the_ledger_can_be_shown_and_forgotten(
-    server: Server, link: str, typed_lines: list[str], capsys: pytest.CaptureFixture[str]
+    server: Server, link: str, typed_lines: list[str], capsys: pytest.CaptureFixture[str], golden: Golden
 ) -> None:
     assert main(["ledger", "show"]) == 0
-    assert "nothing answered, nothing spent" in capsys.readouterr().out
+    empty = capsys.readouterr().out
+    assert "ε" not in empty
+    golden(empty, "empty")
     typed_lines += ["no", "1", "1", "0", "0", "y", "y"]
     main([link])
     server.define(encode(worked_example() | {"slug": "exam-north", "study": "exam", "group": "North"}), "exam-north")
@@ -296,13 +326,15 @@ def test_the_ledger_can_be_shown_and_forgotten(
     main([link + "-north", "--limit", "20"])
     assert "You answer as: North" in capsys.readouterr().out
     assert main(["ledger", "show"]) == 0
-    shown = capsys.readouterr().out
-    assert re.search(
-        r"^exam  http://127\.0\.0\.1:\d+  ε 7\.9780  20\d\d-\d\d-\d\d  stored  [0-9a-f]{64}$", shown, re.MULTILINE
-    )
-    assert re.search(r"^exam-north .* ε 3\.0987 .* made, not yet acknowledged ", shown, re.MULTILINE)
-    assert "127.0.0.1  ε 11.0766 of 24 for all surveys of this server\n  exam  ε 11.0766 of 8\n" in shown
-    assert "A copy of this file reveals where you took part" in shown
+    rows, sums, note = paragraphs(capsys.readouterr().out)
+    costs = {"exam": ("ε 7.9780", "stored"), "exam-north": ("ε 3.0987", "made")}
+    assert {tuple(row.split("  ")) for row in rows.splitlines()[1:]} == {
+        (entry.slug, server.origin, cost, entry.day, program.STATES[state], digest)
+        for digest, entry in Ledger().read().entries.items()
+        for cost, state in [costs[entry.slug]]
+    }
+    assert re.findall(r"ε ([\d.]+) of (\d+)", sums) == [("11.0766", "24"), ("11.0766", "8")]
+    golden(f"{sums}\n\n{note}", "sums")
     typed_lines += ["n"]
     assert main(["ledger", "forget"]) == 1
     typed_lines += ["y"]
@@ -332,20 +364,22 @@ def answers(tmp_path: Path) -> list[str]:
 
 
 def test_a_ticket_is_taken_only_after_a_yes(
-    server: Server, typed_lines: list[str], capsys: pytest.CaptureFixture[str]
+    server: Server, typed_lines: list[str], capsys: pytest.CaptureFixture[str], golden: Golden
 ) -> None:
     issuer = Issuer(server)
     typed_lines += ["n"]
     assert main([issuer.invite("code")]) == 1
-    said = capsys.readouterr().out
-    assert f"{server.origin.removeprefix('http://')} changes yours for a ticket" in said
-    assert "No ticket was taken" in said
+    offer = "\n".join(unwrap(paragraph) for paragraph in paragraphs(capsys.readouterr().out)[2:])
+    assert server.origin.removeprefix("http://") in offer
     assert not issuer.requests
+    golden(offer, "offer")
     typed_lines += ["y", "yes", "1", "12", "y", "y"]
     assert main([issuer.invite("code")]) == 0
     said = capsys.readouterr().out
-    assert said.index("Take the ticket now?") < said.index("Did you copy") < said.index("who signed it has not seen it")
+    (ticket_line,) = re.findall(r"^  ticket  .*$", said, re.MULTILINE)
+    assert said.index("[y/N]") < said.index("Did you copy") < said.index(ticket_line)
     assert len(issuer.reports) == 1
+    golden(re.sub(r"[\w-]{43}", "PREFIX", ticket_line), "sent")
 
 
 def test_a_code_may_be_typed_beside_the_link(server: Server, answers: list[str]) -> None:
@@ -378,7 +412,12 @@ def test_ticket_now_and_answer_later(
 
 
 def test_a_ticket_can_be_carried_to_another_device(
-    server: Server, typed_lines: list[str], answers: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    server: Server,
+    typed_lines: list[str],
+    answers: list[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    golden: Golden,
 ) -> None:
     issuer = Issuer(server, add_tickets(KEY, worked_example(), **{"from": "2026-12-10T00:00Z"}))
     before = SimulatedClock(datetime(2026, 12, 9, tzinfo=UTC)).clock
@@ -388,7 +427,7 @@ def test_a_ticket_can_be_carried_to_another_device(
     later = SimulatedClock(datetime(2026, 12, 11, tzinfo=UTC)).clock
     typed_lines.append("n")
     assert main([link, *other], later) == 1, "the person who made it would recognise the report"
-    assert "The person who took it recognises your report" in capsys.readouterr().out.replace("\n", " ")
+    golden("\n\n".join(paragraphs(capsys.readouterr().out)[2:]))
     assert not Ledger(Path(other[1])).read().entries
     assert main([link, *other, *answers], later) == 0
     assert (len(issuer.requests), len(issuer.reports)) == (1, 1)

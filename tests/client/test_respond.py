@@ -31,7 +31,7 @@ from candor_client.errors import (
 )
 from candor_client.report import to_base64url
 from candor_client.respond import SYSTEM_CLOCK
-from candor_client.spending import host_of
+from candor_client.spending import SERVER_LIMIT, SURVEY_LIMIT, host_of
 from tests.clock import SimulatedClock, make_fast_clock
 from tests.definitions import WORKED_DIGEST, define, encode, field, subset, worked_example, yes_no
 from tests.javascript import Node, Refusal
@@ -333,18 +333,21 @@ def test_a_bad_answer_is_refused_and_nothing_is_sent_or_charged(server: Server, 
 
 
 def test_the_limits_are_eight_and_twenty_four_and_are_changed_only_explicitly(server: Server, link: str) -> None:
+    assert (SURVEY_LIMIT, SERVER_LIMIT) == (8, 24)
     weak = define([yes_no()], [field(subset(2, 1, 2**64 - 2**51), "cheated")])  # ε = ln(2^13 - 1) = 9.01
     server.define(encode(weak))
-    with pytest.raises(LimitExceeded, match="your limit is 8"):
+    with pytest.raises(LimitExceeded) as of_survey:
         respond(link, {"cheated": True})
+    assert of_survey.value.code == "above_limit"
     assert respond(link, {"cheated": True}, limit=10).status == "stored"
     for i in range(2):
         server.define(encode(weak | {"slug": f"exam{i}"}), f"exam{i}")
         last = f"{link}{i}"
         if i == 0:
             assert respond(last, {"cheated": True}, limit=None).status == "stored"
-    with pytest.raises(LimitExceeded, match="your limit for one server is 24"):
+    with pytest.raises(LimitExceeded) as of_server:
         respond(last, {"cheated": True}, limit=10)
+    assert of_server.value.code == "above_server_limit"
     assert respond(last, {"cheated": True}, limit=10, server_limit=None).status == "stored"
 
 

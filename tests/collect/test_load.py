@@ -1,6 +1,7 @@
 """Reports from Parquet files into a survey: each once, however often, and only where they belong."""
 
 import hashlib
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,15 @@ from click.testing import CliRunner
 
 from survey_app.authoring.terms import Terms
 from survey_app.cli import main
+from survey_app.cli.exit_codes import NOT_DONE
 from survey_app.collect import load as loading
 from survey_app.collect.load import LoadError, load, row_id
 from survey_app.results.parquet.parquet_reader import ReportFiles, find
-from survey_app.store import PublishedSurvey, State, Unavailable
+from survey_app.store import Outcome, PublishedSurvey, State, Unavailable
 from survey_app.store.sqlite import SqliteStore
 from survey_app.tally import Bits
 from tests.fixtures import add, make
+from tests.golden_files import Golden
 from tests.results.parquet.parquet_files import bits_of, mixed_survey, write_column_file, write_part_files
 from tests.ticket_surveys import invitation_survey
 
@@ -101,28 +104,35 @@ def test_ids_come_from_the_content_of_the_file_and_the_number_of_the_row(tmp_pat
     assert kept[expected] == rows[89].tobytes()
 
 
-def test_a_row_that_no_device_can_send_leaves_everything_as_it_was(tmp_path: Path) -> None:
+def test_a_row_that_no_device_can_send_leaves_everything_as_it_was(tmp_path: Path, golden: Golden) -> None:
     store, published = taking(tmp_path)
     rows = bits_of(PARSED, 1000)
     rows[900] = 255
-    with pytest.raises(LoadError, match=r"part-00002\.parquet holds what is no report to exam: .*padded with zeros"):
+    with pytest.raises(LoadError) as caught:
         load(store, published, reports(tmp_path, rows), unwatched)
+    assert caught.value.code == "impossible_bits" and "part-00002.parquet" in str(caught.value)
     assert taken(store, published)[0] == 0
+    golden(caught.value)
 
 
-def test_reports_of_another_definition_are_refused(tmp_path: Path) -> None:
+def test_reports_of_another_definition_are_refused(tmp_path: Path, golden: Golden) -> None:
     store, published = taking(tmp_path)
     other = mixed_survey(slug="exam", title="Another wave")
     found = find([write_part_files(other, bits_of(other, 30), 30, tmp_path / "bits")])
-    with pytest.raises(LoadError, match=rf"to exam {other.digest}, and exam is {published.survey.digest}"):
+    with pytest.raises(LoadError) as caught:
         load(store, published, found, unwatched)
+    assert caught.value.code == "other_definition"
+    assert all(digest in str(caught.value) for digest in (other.digest, published.survey.digest))
+    golden(caught.value)
 
 
-def test_a_survey_that_is_full_takes_as_many_as_it_wants_and_says_so(tmp_path: Path) -> None:
+def test_a_survey_that_is_full_takes_as_many_as_it_wants_and_says_so(tmp_path: Path, golden: Golden) -> None:
     store, published = taking(tmp_path, Terms(max_reports=70))
-    with pytest.raises(LoadError, match="; 70 reports were stored before"):
+    with pytest.raises(LoadError) as caught:
         load(store, published, reports(tmp_path, bits_of(PARSED, 100)), unwatched)
+    assert (caught.value.code, caught.value.stored) == (Outcome.FULL, 70)
     assert taken(store, published)[0] == 70
+    golden(caught.value)
 
 
 # the command
@@ -133,36 +143,37 @@ def run(tmp_path: Path, *words: str | Path, answer: str = "") -> Any:
     return CliRunner().invoke(main, ["--db", url, "survey", "load", *map(str, words)], input=answer)
 
 
-def test_the_command_asks_where_there_are_reports_already(tmp_path: Path) -> None:
+def test_the_command_asks_where_there_are_reports_already(tmp_path: Path, golden: Golden) -> None:
     store, published = taking(tmp_path)
     folder = write_part_files(PARSED, bits_of(PARSED, 100), 40, tmp_path / "bits")
     done = run(tmp_path, "exam", folder)
     assert done.exit_code == 0, done.output
-    assert "100 reports were added to exam\n" in done.output
+    assert done.stdout.startswith("100 ")
     asked = run(tmp_path, "exam", folder, answer="n\n")
-    assert asked.exit_code == 1
-    assert (
-        "exam has 80 reports already; any of them that are in these files, too, would be counted twice" in asked.output
-    )
+    assert asked.exit_code == NOT_DONE and "[y/N]" in asked.output and " 80 " in asked.output
     again = run(tmp_path, "exam", folder, "--yes")
-    assert "0 reports were added to exam; 100 were there already" in again.output
+    assert again.exit_code == 0 and re.findall(r"\d+", again.stdout) == ["0", "100"]
+    golden("\n".join(part.stdout.splitlines()[0] for part in (done, asked, again)))
     assert taken(store, published)[0] == 100
 
 
-def test_a_survey_by_invitation_takes_none(tmp_path: Path) -> None:
+def test_a_survey_by_invitation_takes_none(tmp_path: Path, golden: Golden) -> None:
     store, first = make(tmp_path / "candor.db")
     made = invitation_survey()
     published = add(store, made, owner=first.owner)
     found = find([write_part_files(made, bits_of(made, 30), 40, tmp_path / "bits")])
-    with pytest.raises(LoadError, match="is by invitation: every report needs a ticket, and these have none"):
+    with pytest.raises(LoadError) as caught:
         load(store, published, found, unwatched)
+    assert caught.value.code == "by_invitation" and taken(store, published)[0] == 0
+    golden(caught.value)
 
 
-def test_a_closed_survey_takes_none_and_a_path_that_leads_nowhere_is_told(tmp_path: Path) -> None:
+def test_a_closed_survey_takes_none_and_a_path_that_leads_nowhere_is_told(tmp_path: Path, golden: Golden) -> None:
     store, published = taking(tmp_path)
     folder = write_part_files(PARSED, bits_of(PARSED, 30), 40, tmp_path / "bits")
     store.set_state(published, State.CLOSED)
-    closed = run(tmp_path, "exam", folder)
-    assert closed.exit_code == 1
-    assert "closed" in closed.output and "; 0 reports were stored before" in closed.output
-    assert "there is no file" in run(tmp_path, "exam", tmp_path / "nowhere").output
+    for name, path in (("closed", folder), ("nowhere", tmp_path / "nowhere")):
+        refused = run(tmp_path, "exam", path)
+        assert refused.exit_code == NOT_DONE and refused.stdout == ""
+        golden(refused.stderr, name)
+    assert taken(store, published)[0] == 0

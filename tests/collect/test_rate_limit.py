@@ -8,8 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from survey_app.collect.rate_limit import COUNTER_BYTES, COUNTERS, HEAD, Counts, Limiter, TooMany
+from survey_app.collect.rate_limit import COUNTER_BYTES, COUNTERS, DEFAULT_RATE_LIMIT, HEAD, Counts, Limiter, TooMany
 from tests.fixtures import build, check_open_to_all_pages, check_refused, check_stored, check_tally, make_report
+from tests.golden_files import Golden
 
 
 def test_an_address_that_sends_too_much_has_to_wait(tmp_path: Path) -> None:
@@ -89,8 +90,15 @@ def test_all_addresses_of_one_network_are_one_sender() -> None:
     "limit", ["", "0/minute", "3000", "5/day", "-1/minute", "5 per minute", "Off", "5/minute;1/second"]
 )
 def test_what_is_no_limit_is_said_to_be_none(limit: str) -> None:
-    with pytest.raises(ValueError, match=r"write 3000/minute, with second, minute or hour, or off"):
+    with pytest.raises(ValueError) as caught:
         Limiter(limit)
+    assert repr(limit) in str(caught.value) and DEFAULT_RATE_LIMIT in str(caught.value)
+
+
+def test_the_refusal_of_a_limit_says_how_one_is_written(golden: Golden) -> None:
+    with pytest.raises(ValueError) as caught:
+        Limiter("5/day")
+    golden(caught.value)
 
 
 KILLED = """

@@ -20,9 +20,10 @@ from candor_client import Survey
 from candor_client.mechanisms import publish
 from survey_app.assure.simulation.devices import reports
 from survey_app.authoring import mechanism_choice
-from survey_app.estimate.contingency import CrosstabEstimates, PairError
+from survey_app.estimate.contingency import CrosstabEstimates, PairError, SeparateBlocksError
 from survey_app.estimate.crosstab import crosstab
 from survey_app.estimate.intervals import Method, Options
+from survey_app.estimate.refusal_codes import RefusalCode
 from survey_app.kinds import kind_of
 from survey_app.tally import Bits, Tally
 from tests.definitions import (
@@ -41,6 +42,7 @@ from tests.definitions import (
 from tests.definitions import choice as choice_question
 from tests.estimate.rare import lowest_share
 from tests.exact import all_visible_answers
+from tests.golden_files import Golden
 from tests.reference import distribution
 
 AFTER_YES = {"question": "a", "is": ["yes"]}
@@ -472,24 +474,27 @@ def test_a_row_of_nobody_can_hold_anything() -> None:
 
 
 @pytest.mark.parametrize(
-    ("left", "right", "reason"),
+    ("left", "right", "code", "named"),
     [
-        ("a", "a", "two different"),
-        ("a", "missing", "there is no question 'missing'"),
-        ("hours", "a", "hours is a number without bins"),
-        ("a", "spend", "spend is a number without bins"),
-        ("wide", "long", "cells are too many"),
+        ("a", "a", RefusalCode.REPEATED, ""),
+        ("a", "missing", RefusalCode.UNKNOWN_QUESTION, "'missing'"),
+        ("hours", "a", RefusalCode.NO_SHARES, "hours "),
+        ("a", "spend", RefusalCode.NO_SHARES, "spend "),
+        ("wide", "long", RefusalCode.TOO_MANY_CELLS, "40 × 30"),
     ],
+    ids=["same", "missing", "number", "other-number", "cells"],
 )
-def test_what_cannot_be_crossed_is_said(left: str, right: str, reason: str) -> None:
+def test_what_cannot_be_crossed_is_said(left: str, right: str, code: RefusalCode, named: str, golden: Golden) -> None:
     questions = [
         yes_no("a"), number("hours"), number("spend", levels=7),
         choice_question("wide", options=40), choice_question("long", options=30),
     ]  # fmt: skip
     forms = [COIN, subset(2, 1), geometric(7), subset(40, 1), subset(30, 1)]
     parsed = survey(define(questions, [field(form, q["id"]) for form, q in zip(forms, questions, strict=True)]))
-    with pytest.raises(PairError, match=reason):
+    with pytest.raises(PairError) as caught:
         crossed(parsed, np.zeros((0, parsed.length), dtype=np.uint8), left, right)
+    assert caught.value.code is code and named in caught.value.message
+    golden(caught.value)
 
 
 def forbidden() -> Iterator[Bits]:
@@ -497,10 +502,12 @@ def forbidden() -> Iterator[Bits]:
     yield
 
 
-def test_what_no_device_answered_together_cannot_be_crossed() -> None:
+def test_what_no_device_answered_together_cannot_be_crossed(golden: Golden) -> None:
     parsed = survey(PAIRS["ask one of two, joint"])
-    with pytest.raises(PairError, match=r"no device answered both a and c.* next time, write joint: \[\[a, c\]\]"):
+    with pytest.raises(SeparateBlocksError) as caught:
         crosstab(parsed, "a", "c", Tally(100, np.full(parsed.width, 20)), forbidden(), Options())
+    assert "joint: [[a, c]]" in caught.value.message
+    golden(caught.value)
 
 
 def test_a_joint_field_needs_no_scan() -> None:

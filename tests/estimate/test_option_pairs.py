@@ -16,9 +16,11 @@ from survey_app.estimate.contingency import CrosstabEstimates, PairError
 from survey_app.estimate.crosstab import crosstab
 from survey_app.estimate.intervals import Options
 from survey_app.estimate.option_pairs import CELLS, has_pairs
+from survey_app.estimate.refusal_codes import RefusalCode
 from survey_app.tally import Bits, Tally
 from tests.definitions import COIN, choice, define, drawn, field, multiple, subset, survey, yes_no
 from tests.exact import mechanism_bits
+from tests.golden_files import Golden
 
 BOTH = "used:item 0", "used:item 2"
 
@@ -114,22 +116,27 @@ def test_options_that_go_together_are_found() -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "reason"),
+    ("names", "code", "named"),
     [
-        (("used:item 0", "used:item 0"), "two different options"),
-        (("used:item 0", "used:nothing"), "used has no option 'nothing'; its options are item 0, item 1, item 2"),
-        (("used:item 0", "cheated"), "another option of its question"),
-        (("help:option 0", "used:item 0"), "'help:option 0' is no option.*several answers \\(used, once\\)"),
-        (("used:item 0", "once:item 1"), "cross used with once as a whole"),
-        (("once:item 0", "once:item 1"), "asked about one option of once only"),
+        (("used:item 0", "used:item 0"), RefusalCode.REPEATED, ""),
+        (("used:item 0", "used:nothing"), RefusalCode.UNKNOWN_OPTION, "item 0, item 1, item 2"),
+        (("used:item 0", "cheated"), RefusalCode.OPTION_WITH_QUESTION, ""),
+        (("help:option 0", "used:item 0"), RefusalCode.UNKNOWN_QUESTION, "(used, once)"),
+        (("used:item 0", "once:item 1"), RefusalCode.OPTIONS_OF_TWO_QUESTIONS, "used with once"),
+        (("once:item 0", "once:item 1"), RefusalCode.ONE_OPTION_EACH, "once"),
     ],
+    ids=["same", "no-option", "question", "no-multiple", "two-questions", "one-option-each"],
 )
-def test_pairs_that_cannot_be_are_refused_in_a_sentence(names: tuple[str, str], reason: str) -> None:
+def test_pairs_that_cannot_be_are_refused_in_a_sentence(
+    names: tuple[str, str], code: RefusalCode, named: str, golden: Golden
+) -> None:
     questions = [yes_no(), choice(), multiple(), multiple("once", options=2)]
     forms = [COIN, subset(3, 1), drawn(3, 2), drawn(2, 1)]
     made = survey(define(questions, [field(form, one["id"]) for form, one in zip(forms, questions, strict=True)]))
-    with pytest.raises(PairError, match=reason):
+    with pytest.raises(PairError) as caught:
         crosstab(made, *names, Tally.empty(made), iter([]), Options())
+    assert caught.value.code is code and named in caught.value.message
+    golden(caught.value)
     assert [has_pairs(made, question) for question in made.questions] == [False, False, True, False]
 
 

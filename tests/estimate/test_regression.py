@@ -19,6 +19,7 @@ from survey_app.assure.simulation.devices import reports
 from survey_app.authoring import mechanism_choice
 from survey_app.estimate.crosstab import crosstab
 from survey_app.estimate.intervals import Options
+from survey_app.estimate.refusal_codes import RefusalCode
 from survey_app.estimate.regression import Coefficient, FitError, LatentData, fit_latent_logistic, fit_logistic
 from survey_app.results.regression_document import FitLimits, regress_on_groups, regress_on_questions
 from survey_app.tally import Bits, Tally
@@ -37,6 +38,7 @@ from tests.definitions import (
 )
 from tests.definitions import choice as choice_question
 from tests.estimate.rare import lowest_share
+from tests.golden_files import Golden
 
 Floats = npt.NDArray[np.float64]
 ALPHA, Z = 0.05, 1.959963984540054
@@ -127,22 +129,27 @@ def test_the_published_simulation(epsilon: str, n: int, runs: int, stated: Any) 
 
 
 @pytest.mark.parametrize(
-    ("design", "ones", "totals", "reason"),
+    ("design", "ones", "totals", "code"),
     [
-        ([[1]], [0], [100], "runs away"),
-        ([[1]], [100], [100], "runs away"),
-        ([[1]], [25], [100], "runs away"),
-        ([[1, 0], [1, 1]], [10, 60], [100, 100], "runs away"),
-        ([[1, 0], [1, 1]], [0, 0], [0, 0], "do not determine"),
-        ([[1, 0], [1, 1]], [40, 0], [100, 0], "do not determine"),
-        ([[1, 1, 2], [1, 2, 4], [1, 3, 6]], [40, 50, 60], [100, 100, 100], "cannot tell 3 coefficients apart"),
-        ([[1, 0], [1, 0]], [40, 50], [100, 100], "cannot tell 2 coefficients apart"),
-        ([[1, 5]], [40], [100], "1 groups with these covariates"),
+        ([[1]], [0], [100], RefusalCode.DIVERGING),
+        ([[1]], [100], [100], RefusalCode.DIVERGING),
+        ([[1]], [25], [100], RefusalCode.DIVERGING),
+        ([[1, 0], [1, 1]], [10, 60], [100, 100], RefusalCode.DIVERGING),
+        ([[1, 0], [1, 1]], [0, 0], [0, 0], RefusalCode.UNDETERMINED),
+        ([[1, 0], [1, 1]], [40, 0], [100, 0], RefusalCode.UNDETERMINED),
+        ([[1, 1, 2], [1, 2, 4], [1, 3, 6]], [40, 50, 60], [100, 100, 100], RefusalCode.UNDETERMINED),
+        ([[1, 0], [1, 0]], [40, 50], [100, 100], RefusalCode.UNDETERMINED),
+        ([[1, 5]], [40], [100], RefusalCode.UNDETERMINED),
     ],
+    ids=["none", "all", "too-few", "diverging", "empty", "one-empty", "collinear", "same-covariates", "one-group"],
 )
-def test_what_reports_cannot_tell_is_said(design: Any, ones: Any, totals: Any, reason: str) -> None:
-    with pytest.raises(FitError, match=reason):
+def test_what_reports_cannot_tell_is_said(
+    design: Any, ones: Any, totals: Any, code: RefusalCode, golden: Golden
+) -> None:
+    with pytest.raises(FitError) as caught:
         fit(design, ones, totals)
+    assert caught.value.code is code
+    golden(caught.value)
 
 
 # randomized covariates
@@ -252,31 +259,33 @@ def nothing() -> list[Bits]:
 
 
 @pytest.mark.parametrize(
-    ("outcome", "label", "on", "reason"),
+    ("outcome", "label", "on", "code"),
     [
-        ("q", "yes", ["x"], "there is no question 'q'"),
-        ("y", "yes", ["q"], "there is no question 'q'"),
-        ("y", "maybe", ["x"], "has no answer 'maybe'"),
-        ("y", "no", ["x"], "turn the signs round"),
-        ("y", "yes", ["y"], "cannot explain itself"),
-        ("y", "yes", ["x", "x"], "named twice"),
-        ("y", "yes", ["m"], "a cross-tab may do"),
-        ("y", "yes", ["t"], "a cross-tab may do"),
-        ("g", "yes", ["x"], "a cross-tab may do"),
-        ("y", "yes", ["j"], "a cross-tab may do"),
-        ("y", "yes", ["w"], "too many"),
-        ("y", "yes", ["x"], "not enough reports"),
+        ("q", "yes", ["x"], RefusalCode.UNKNOWN_QUESTION),
+        ("y", "yes", ["q"], RefusalCode.UNKNOWN_QUESTION),
+        ("y", "maybe", ["x"], RefusalCode.UNKNOWN_ANSWER),
+        ("y", "no", ["x"], RefusalCode.REFERENCE_ANSWER),
+        ("y", "yes", ["y"], RefusalCode.SELF_EXPLAINED),
+        ("y", "yes", ["x", "x"], RefusalCode.REPEATED),
+        ("y", "yes", ["m"], RefusalCode.NO_OWN_FIELD),
+        ("y", "yes", ["t"], RefusalCode.NO_OWN_FIELD),
+        ("g", "yes", ["x"], RefusalCode.NO_OWN_FIELD),
+        ("y", "yes", ["j"], RefusalCode.NO_OWN_FIELD),
+        ("y", "yes", ["w"], RefusalCode.TOO_MANY_CELLS),
+        ("y", "yes", ["x"], RefusalCode.TOO_FEW_REPORTS),
     ],
 )
-def test_what_cannot_be_regressed_is_said(outcome: str, label: str, on: list[str], reason: str) -> None:
-    with pytest.raises(FitError, match=reason):
+def test_what_cannot_be_regressed_is_said(outcome: str, label: str, on: list[str], code: RefusalCode) -> None:
+    with pytest.raises(FitError) as caught:
         regress_on_questions(survey(EVERYTHING), nothing(), outcome, label, on, Options())
+    assert caught.value.code is code
 
 
 def test_questions_that_no_device_answered_together_cannot_be_regressed() -> None:
     asked = survey({**EVERYTHING, "ask": 1})
-    with pytest.raises(FitError, match="no device answered y and another question"):
+    with pytest.raises(FitError) as caught:
         regress_on_questions(asked, nothing(), "y", "yes", ["x"], Options())
+    assert caught.value.code is RefusalCode.SEPARATE_BLOCKS
 
 
 def groups(*slugs: str, form: dict[str, Any] = COIN) -> list[tuple[Survey, Tally]]:
@@ -303,24 +312,26 @@ def test_groups_with_covariates() -> None:
 
 
 @pytest.mark.parametrize(
-    ("covariates", "reason"),
+    ("covariates", "code"),
     [
-        ({"a": {"year": 1}}, "no covariates for b"),
-        ({"a": {"year": 1}, "b": {"town": 1}}, "the same covariates"),
-        ({"a": {"year": 1}, "b": {"year": math.inf}}, "finite"),
-        ({"a": {"year": 1}, "b": {"year": 1}}, "cannot tell 2 coefficients apart"),
+        ({"a": {"year": 1}}, RefusalCode.MISSING_COVARIATE),
+        ({"a": {"year": 1}, "b": {"town": 1}}, RefusalCode.MISSING_COVARIATE),
+        ({"a": {"year": 1}, "b": {"year": math.inf}}, RefusalCode.INVALID_NUMBER),
+        ({"a": {"year": 1}, "b": {"year": 1}}, RefusalCode.UNDETERMINED),
     ],
 )
-def test_covariates_that_do_not_do_are_refused(covariates: dict[str, dict[str, float]], reason: str) -> None:
-    with pytest.raises(FitError, match=reason):
+def test_covariates_that_do_not_do_are_refused(covariates: dict[str, dict[str, float]], code: RefusalCode) -> None:
+    with pytest.raises(FitError) as caught:
         regress_on_groups(groups("a", "b"), "y", "yes", covariates, Options())
+    assert caught.value.code is code
 
 
 def test_groups_must_ask_the_same() -> None:
     other = survey(define([yes_no("y", optional=True)], [field(subset(3, 1), "y")], slug="b"))
     studies = [groups("a")[0], (other, Tally(200, np.array([60, 80, 60])))]
-    with pytest.raises(FitError, match="same options"):
+    with pytest.raises(FitError) as caught:
         regress_on_groups(studies, "y", "yes", {"a": {"year": 1}, "b": {"year": 2}}, Options())
+    assert caught.value.code is RefusalCode.OTHER_QUESTIONS
 
 
 def test_a_slope_in_tiny_units_has_no_odds_ratio_that_is_a_number() -> None:
@@ -330,9 +341,11 @@ def test_a_slope_in_tiny_units_has_no_odds_ratio_that_is_a_number() -> None:
     assert found.coefficients[1].odds_ratio is None
 
 
-def test_too_many_different_reports_are_refused_before_memory_is_full() -> None:
+def test_too_many_different_reports_are_refused_before_memory_is_full(golden: Golden) -> None:
     definition = define([yes_no("y"), choice_question("x", options=4)], [field(COIN, "y"), field(subset(4, 2), "x")])
     study, rng = survey(definition), np.random.default_rng()
     rows = reports(study, {"y": rng.integers(0, 2, 500), "x": rng.integers(0, 4, 500)}, rng)
-    with pytest.raises(FitError, match="too many different reports"):
+    with pytest.raises(FitError) as caught:
         regress_on_questions(study, rows, "y", "yes", ["x"], Options(), FitLimits(512, 12))
+    assert caught.value.code is RefusalCode.TOO_MANY_PATTERNS
+    golden(caught.value)

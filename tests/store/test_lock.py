@@ -14,6 +14,7 @@ from survey_app.store import Outcome, StoreError, Unavailable
 from survey_app.store.sqlite import SqliteStore
 from survey_app.store.sqlite.tickets import TicketFile
 from tests.fixtures import make, submission
+from tests.golden_files import Golden
 
 NOBODY = 65534
 
@@ -159,8 +160,12 @@ def test_a_file_that_lost_its_key_gets_another_one_and_keeps_it(tmp_path: Path) 
     store.close()
 
 
-def test_a_lock_held_while_a_server_starts_is_told_in_a_sentence(tmp_path: Path) -> None:
+def test_a_lock_held_while_a_server_starts_is_told_in_a_sentence(tmp_path: Path, golden: Golden) -> None:
     store, _ = make(tmp_path / "candor.db")
     store.close()
-    with held(store.path), pytest.raises(StoreError, match=r"cannot open the database .* somebody else held"):
+    with held(store.path), pytest.raises(StoreError) as caught:
         store.migrate()
+    assert isinstance(caught.value.__context__, Unavailable)
+    golden(caught.value)
+    store.migrate()
+    store.close()

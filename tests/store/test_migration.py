@@ -23,6 +23,7 @@ from survey_app.store.sqlite.schema import MIGRATIONS, VERSION
 from survey_app.store.sqlite.tickets import TicketFile
 from tests.definitions import simple, survey
 from tests.fixtures import TOKEN, add, add_worked_example, check_store, make, submission
+from tests.golden_files import Golden
 from tests.module_graph import ROOT
 from tests.postgres import Postgres
 from tests.store.conftest import PostgresPlace
@@ -74,11 +75,14 @@ def test_opening_again_changes_nothing(tmp_path: Path) -> None:
     store.close()
 
 
-def test_a_file_of_a_later_version_is_refused_with_a_sentence(tmp_path: Path) -> None:
+def test_a_file_of_a_later_version_is_refused_with_a_sentence(tmp_path: Path, golden: Golden) -> None:
     path = tmp_path / "candor.db"
     make(path)[0].close()
-    with pytest.raises(StoreError, match="was made by a newer Candor"):
-        aged(path, 99).migrate()
+    store, before = aged(path, 99), path.read_bytes()
+    with pytest.raises(StoreError) as caught:
+        store.migrate()
+    assert path.read_bytes() == before
+    golden(caught.value)
 
 
 EARLIER = sorted(SCHEMAS)

@@ -10,11 +10,11 @@ from candor_client.errors import DefinitionError
 from candor_client.mechanisms.mechanism import (
     BaseMechanism,
     MechanismName,
-    blind_cases,
     check_keep,
     check_symbol,
     create_mechanism_error,
     find_ones,
+    format_sentence,
     share,
 )
 from candor_client.question import NO_ANSWER
@@ -26,6 +26,12 @@ if TYPE_CHECKING:
     from candor_client.question import Question
 
 MOST_DRAWN = 16  # options of one report: 2^16 sets
+
+
+SENTENCES = {
+    "odds_drawn": "reports on {draw} of {size} options, drawn at random: in about {p} of {people} cases what was said, "
+    "otherwise yes or no for each, drawn blindly",
+}
 
 
 @final
@@ -111,7 +117,5 @@ class Drawn(BaseMechanism):
         return share(truth, 1 - truth)[:2]
 
     def odds_sentence(self, field: "Field") -> str:
-        options = f"reports on {self.draw} of {self.size} options, drawn at random"
-        return (
-            f"{options}: {blind_cases(*self.blind_draw())} what was said, otherwise yes or no for each, drawn blindly"
-        )
+        people, truth = self.blind_draw()
+        return format_sentence(SENTENCES["odds_drawn"], draw=self.draw, size=self.size, people=people, p=truth)

@@ -13,6 +13,7 @@ from candor_client.mechanisms.mechanism import (
     check_symbol,
     coin_odds,
     create_mechanism_error,
+    format_sentence,
     share,
 )
 from candor_client.sampling import DENOMINATOR, RandomBytes, flip_coin
@@ -20,6 +21,11 @@ from candor_client.sampling import DENOMINATOR, RandomBytes, flip_coin
 if TYPE_CHECKING:
     from candor_client.definition import Field
     from candor_client.question import Question
+
+
+SENTENCES = {
+    "odds_flip": "of {people} people with {yes}, about {p} devices send {yes}; of {people} with {no}, about {q} do",
+}
 
 
 @final
@@ -75,6 +81,4 @@ class Flip(BaseMechanism):
         if draw := self.blind_draw():
             return blind_sentence(field, *draw)
         people, p, q = share(self.p, self.q)
-        no, yes = field.label(0), field.label(1)
-        group = f"of {people:,}"
-        return f"{group} people with {yes}, about {p:,} devices send {yes}; {group} with {no}, about {q:,} do"
+        return format_sentence(SENTENCES["odds_flip"], people=people, p=p, q=q, no=field.label(0), yes=field.label(1))

@@ -15,6 +15,7 @@ from candor_client.mechanisms.mechanism import (
     create_mechanism_error,
     describe_symbols,
     find_ones,
+    format_sentence,
 )
 from candor_client.sampling import DENOMINATOR, RandomBytes, draw_word
 from candor_client.types import type_of
@@ -25,6 +26,13 @@ if TYPE_CHECKING:
     from candor_client.question import Question
 
 MOST_LEVELS = 64
+
+
+SENTENCES = {
+    "odds_noise": "random noise is added, on about every second device at least {away}; "
+    "what leaves the range is cut there",
+    "odds_little": "random noise is added, but on more than half of all devices it leaves the number as it is",
+}
 
 
 @final
@@ -93,9 +101,8 @@ class Geometric(BaseMechanism):
 
     def odds_sentence(self, field: "Field") -> str:
         if not (noise := self.median_noise(field.questions[0])):
-            return "random noise is added, but on more than half of all devices it leaves the number as it is"
-        far = with_unit(field.questions[0], noise)
-        return f"random noise is added, on about every second device at least {far}; what leaves the range is cut there"
+            return format_sentence(SENTENCES["odds_little"])
+        return format_sentence(SENTENCES["odds_noise"], away=with_unit(field.questions[0], noise))
 
     def median_noise(self, question: "Question") -> Fraction:
         """Return the noise that about every second device exceeds or equals.

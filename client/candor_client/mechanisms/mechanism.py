@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 EXACT = Context(prec=50)
 MOST_NAMED = 12  # symbols that a description names
 FEWEST_SHOWN = 10  # devices that deviate; smaller numbers would lose too much by rounding
+SENTENCES = {  # of several mechanisms; the browser's client has the same keys and blanks, in the page's languages
+    "odds_blind": "in about {p} of {people} cases the device sends what was said, otherwise {other}, drawn blindly",
+    "other_answers": "one of all {size} possible answers",
+    "other_cells": "one of all {size} combinations of answers",
+}
 
 
 class MechanismName(StrEnum):
@@ -179,17 +184,16 @@ def blind_share(p: Fraction, q: Fraction, other_count: int) -> tuple[int, int] |
     return share(truth, 1 - truth)[:2]
 
 
-def blind_sentence(field: "Field", people: int, truth: int) -> str:
-    """Return a sentence on a device that sends the truth or a blind draw from the field's symbols."""
-    return (
-        f"{blind_cases(people, truth)} the device sends what was said, otherwise {_describe_cells(field)}, "
-        "drawn blindly"
+def format_sentence(sentence: str, **values: int | str) -> str:
+    """Return a sentence with its blanks filled in."""
+    return sentence.format_map(
+        {name: f"{value:,}" if isinstance(value, int) else value for name, value in values.items()}
     )
 
 
-def blind_cases(people: int, truth: int) -> str:
-    """Return how often a device sends the truth: "in about 3 of 4 cases"."""
-    return f"in about {truth:,} of {people:,} cases"
+def blind_sentence(field: "Field", people: int, truth: int) -> str:
+    """Return a sentence on a device that sends the truth or a blind draw from the field's symbols."""
+    return format_sentence(SENTENCES["odds_blind"], people=people, p=truth, other=_describe_cells(field))
 
 
 def _describe_cells(field: "Field") -> str:
@@ -197,4 +201,4 @@ def _describe_cells(field: "Field") -> str:
     if field.size == 2:
         return f"{field.label(1)} or {field.label(0)}"
     has_combinations = field.joint or type_of(field.questions[0].type).has_sets
-    return f"one of all {field.size:,} {'combinations of answers' if has_combinations else 'possible answers'}"
+    return format_sentence(SENTENCES["other_cells" if has_combinations else "other_answers"], size=field.size)

@@ -15,6 +15,7 @@ from candor_client.mechanisms.mechanism import (
     create_mechanism_error,
     describe_symbols,
     find_ones,
+    format_sentence,
     share,
 )
 from candor_client.sampling import DENOMINATOR, RandomBytes, flip_coin, pick
@@ -22,6 +23,12 @@ from candor_client.sampling import DENOMINATOR, RandomBytes, flip_coin, pick
 if TYPE_CHECKING:
     from candor_client.definition import Field
     from candor_client.question import Question
+
+
+SENTENCES = {
+    "odds_several": "names {weight} of {size} possible answers; of {people} people who gave an answer, about {p} "
+    "devices name it; of {people} who gave another, about {q} do",
+}
 
 
 @final
@@ -87,7 +94,4 @@ class Subset(BaseMechanism):
         if draw := self.blind_draw():
             return blind_sentence(field, *draw)
         people, p, q = share(self.p, self.q)
-        group = f"of {people:,}"
-        names = f"names {self.weight} of {self.size} possible answers"
-        holders = f"{group} people who gave an answer, about {p:,} devices name it"
-        return f"{names}; {holders}; {group} who gave another, about {q:,} do"
+        return format_sentence(SENTENCES["odds_several"], weight=self.weight, size=self.size, people=people, p=p, q=q)

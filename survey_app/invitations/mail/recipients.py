@@ -20,7 +20,11 @@ DELIMITERS = ",;\t"  # spreadsheets use the delimiter of their country
 
 
 class ListError(Exception):
-    """The faults of a list, one per line."""
+    """Nothing can be sent: the message says why."""
+
+
+class ListFaults(ListError):
+    """The faults of a list, one per line; the message does not name the file."""
 
 
 class Person(NamedTuple):
@@ -44,7 +48,7 @@ class RecipientList(NamedTuple):
 
 
 def read_recipients(data: bytes) -> RecipientList:
-    """Return the people on a list. Raise ListError with all its faults."""
+    """Return the people on a list. Raise ListFaults with all its faults."""
     rows = _rows(data)
     everybody: dict[str, tuple[int, Person]] = {}
     faults, left_out = [], []
@@ -62,9 +66,9 @@ def read_recipients(data: bytes) -> RecipientList:
             continue
         everybody[person.key] = line, person
     if faults:
-        raise ListError("\n".join(faults))
+        raise ListFaults("\n".join(faults))
     if not everybody:
-        raise ListError("there is nobody on this list")
+        raise ListFaults("there is nobody on this list")
     return RecipientList([person for _, person in everybody.values()], left_out)
 
 
@@ -73,22 +77,23 @@ def _rows(data: bytes) -> Iterator[tuple[int, dict[str, str]]]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        raise ListError(f"line {line}: this is not UTF-8; save the table as CSV in UTF-8") from None
+        raise ListFaults(f"line {line}: this is not UTF-8; save the table as CSV in UTF-8") from None
     head = text.partition("\n")[0]
     delimiter = max(DELIMITERS, key=head.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         columns = [column.strip().casefold() for column in next(reader, [])]
         if "email" not in columns:
-            raise ListError("line 1: the first line names the columns, and one of them is email: name,email")
+            raise ListFaults("line 1: the first line names the columns, and one of them is email: name,email")
         if len(set(columns)) < len(columns):
-            raise ListError("line 1: a column stands there twice")
+            raise ListFaults("line 1: a column stands there twice")
         for row in reader:
             if row and len(row) != len(columns):
-                raise ListError(f"line {reader.line_num}: it has {len(row)} columns, and the first line {len(columns)}")
+                counts = f"it has {len(row)} columns, and the first line {len(columns)}"
+                raise ListFaults(f"line {reader.line_num}: {counts}")
             yield reader.line_num, dict(zip(columns, row, strict=False))
     except csv.Error as error:
-        raise ListError(f"line {reader.line_num}: {error}") from None
+        raise ListFaults(f"line {reader.line_num}: {error}") from None
 
 
 def _fault(name: str, email: str) -> str | None:

@@ -35,6 +35,7 @@ from survey_app.store import MarkOutcome, State
 from tests.browser import Site
 from tests.definitions import simple
 from tests.fixtures import TOKEN
+from tests.golden_files import Golden
 from tests.smtp_server import Postbox, run_smtp_server
 from tests.ticket_surveys import invitation_survey
 
@@ -105,12 +106,13 @@ def take(site: Site, code: str) -> None:
 
 
 def test_invitations_go_out_once_and_reminders_to_who_has_no_ticket(
-    researcher: Researcher, site: Site, box: Postbox
+    researcher: Researcher, site: Site, box: Postbox, golden: Golden
 ) -> None:
     dry = researcher.run()
     assert dry.exit_code == 0, dry.output
-    assert "4 would get an invitation" in dry.output and "nothing was sent; add --send" in dry.output
-    assert "Subject: Invitation to a survey: Exam" in dry.output and "#code=…&sha256=" in dry.output
+    assert "#code=…&sha256=" in dry.output, "no code is made before --send"
+    lines = dry.output.splitlines()
+    golden("\n".join([*lines[:7], lines[-1]]))  # without the letter, which its own tests show
     assert box.arrived == [] and not (researcher.folder / "people.exam.sent.csv").exists()
     published = site.store.newest_version("exam")
     assert published is not None and site.installation.tickets.count_invitations(published.survey.digest) == (0, 0)
@@ -188,11 +190,14 @@ def test_where_the_connection_is_lost_over_a_message_nobody_knows_and_that_is_to
     assert sorted(box.addresses) == sorted(SENT_TO)
 
 
-def test_a_server_that_loses_every_connection_ends_the_round(researcher: Researcher, box: Postbox) -> None:
+def test_a_server_that_loses_every_connection_ends_the_round(
+    researcher: Researcher, box: Postbox, golden: Golden
+) -> None:
     box.data = lambda number: "hang up"
     done = researcher.run("--send")
-    assert done.exit_code == 1 and "the connection was lost 3 times" in done.output
+    assert done.exit_code == 1
     assert [row["invited"] for row in researcher.read_log()] == [SENDING] * 3 + [""]
+    golden(done.output.replace("Connection unexpectedly closed", "CAUSE"))  # in the words of smtplib
 
 
 def test_killed_in_the_middle_it_goes_on_and_nobody_gets_it_twice(researcher: Researcher, box: Postbox) -> None:
@@ -273,7 +278,7 @@ def test_what_cannot_be_is_refused_before_a_code_is_made(
     for text, said in (("Dear {name}", "lacks {link}"), ("{link} {code}", "{code}")):
         template.write_text(text)
         assert said in refused("--template", str(template))
-    assert "no SMTP server to talk to" in refused("--smtp", f"127.0.0.1:{port}")
+    assert f"127.0.0.1:{port}" in refused("--smtp", f"127.0.0.1:{port}")
     assert "write HOST or HOST:PORT" in refused("--smtp", "host:x")
     assert "is not an address" in refused("--from", "Ada")
     assert "on one line" in refused("--subject", "Hello\nBcc: eve@example.org")
@@ -415,7 +420,7 @@ def test_who_gets_what() -> None:
     assert sizes(plan_reminders(lines, absent, two, again=True)) == ([1, 2, 3], [], 0, 1, 1, 1)
 
 
-def test_two_rounds_of_one_list_do_not_run_at_once(researcher: Researcher, box: Postbox) -> None:
+def test_two_rounds_of_one_list_do_not_run_at_once(researcher: Researcher, box: Postbox, golden: Golden) -> None:
     second: list[Result] = []
 
     def meanwhile(number: int) -> None:
@@ -424,8 +429,9 @@ def test_two_rounds_of_one_list_do_not_run_at_once(researcher: Researcher, box: 
 
     box.data = meanwhile
     assert researcher.run("--send").exit_code == 0
-    assert second[0].exit_code == 1 and "another candor survey mail is at work" in second[0].output
+    assert second[0].exit_code == 1
     assert len(box.arrived) == 4
+    golden(second[0].output)
 
 
 def test_a_sender_that_is_refused_ends_the_round_and_an_old_server_takes_no_such_address(box: Postbox) -> None:

@@ -10,10 +10,12 @@ import pytest
 from click.testing import CliRunner
 
 from survey_app.cli import main
+from survey_app.cli.exit_codes import NOT_DONE
 from survey_app.store import NO_TICKETS, State, StoreError, open_store, open_tickets
 from survey_app.store.postgres.server_settings import find_faults
 from tests.definitions import simple
 from tests.fixtures import Installation, build, check_refused, check_stored, make_report, other_bits
+from tests.golden_files import Golden
 from tests.postgres import Postgres
 from tests.ticket_surveys import invitation_survey
 
@@ -44,11 +46,12 @@ def test_a_replication_slot_is_a_line() -> None:
     assert "replication slots (standby)" in line
 
 
-def test_what_a_real_server_says_is_read(postgres: Postgres) -> None:
+def test_what_a_real_server_says_is_read(postgres: Postgres, golden: Golden) -> None:
     store = open_store(postgres.schema())
     store.migrate()
     (line,) = store.warnings()
-    assert line == "fsync is off: what was acknowledged may be lost when the machine fails"
+    assert "fsync" in line
+    golden(line)
     with postgres.connect() as connection:
         connection.execute("alter role candor set log_min_duration_statement = 5")
         try:
@@ -60,16 +63,16 @@ def test_what_a_real_server_says_is_read(postgres: Postgres) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "named"),
     [
-        ("postgresql://nobody@127.0.0.1:1/none", "cannot open the database none at 127.0.0.1: connection failed"),
-        ("postgresql://u:secret@/none?host=/nowhere", "cannot open the database none at /nowhere"),
-        ("mysql://x", "names no store"),
+        ("postgresql://nobody@127.0.0.1:1/none", "none at 127.0.0.1: "),
+        ("postgresql://u:secret@/none?host=/nowhere", "none at /nowhere: "),
+        ("mysql://x", "'mysql://x'"),
     ],
 )
-def test_a_store_that_cannot_be_reached_is_one_sentence_without_a_password(url: str, said: str) -> None:
+def test_a_store_that_cannot_be_reached_is_one_sentence_without_a_password(url: str, named: str) -> None:
     told = CliRunner().invoke(main, ["--db", url, "survey", "list"])
-    assert told.exit_code == 1 and said in told.output
+    assert told.exit_code == NOT_DONE and named in told.output
     assert "secret" not in told.output and "Traceback" not in told.output
     assert len(told.output.strip().splitlines()) == 1
 
@@ -98,15 +101,15 @@ def test_a_database_of_a_later_version_is_refused(postgres: Postgres) -> None:
     store.close()
 
 
-def test_without_the_extra_it_says_what_to_install() -> None:
+def test_without_the_extra_it_says_what_to_install(golden: Golden) -> None:
     code = (
         "import sys; sys.modules['psycopg'] = None\n"
         "from survey_app.cli import main; main(['--db', 'postgresql://x/y', 'survey', 'list'])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert "PostgreSQL needs an extra: pip install 'candor-survey[postgres]'" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert "pip install 'candor-survey[postgres]'" in done.stderr and "Traceback" not in done.stderr
+    golden(done.stderr.partition(" (")[0])  # and then the reason, in the words of Python
 
 
 def test_only_an_asked_for_postgresql_costs_its_import() -> None:
