@@ -24,7 +24,6 @@ from survey_app.web.sessions import require_session_account, session_account
 MOST_SCANNED, MOST_SCANNED_FOR_ANYONE = 1_000_000, 100_000
 BEARER = re.compile(r"(?i:bearer) ([A-Za-z0-9_-]{20,200})")
 SECRET = re.compile(r"[A-Za-z0-9_-]{43}")  # the secret of a link to results
-WITHDRAWN = "The link that opened these results for you was withdrawn. Ask the person who sent it."
 CONSOLE = "/console"  # all paths below it require an account
 RESULTS = "/results/"  # links to results are valid below this path only, and so are their cookies
 
@@ -126,6 +125,13 @@ def find_managed(slug: str, least: Role, user: User, digest: str | None = None) 
     return require(user, published, least)
 
 
+class WithdrawnLink(Problem):
+    """The link that a visitor used to open results was withdrawn since."""
+
+    def __init__(self) -> None:
+        super().__init__("not_found", "The link that opened these results for you was withdrawn. Ask its sender.")
+
+
 def link_cookie(name: str) -> str:
     """Return the name of the cookie that holds the secret of a link to the results of a survey or study."""
     return f"candor_link_{name}"
@@ -141,7 +147,7 @@ def is_linked(published: PublishedSurvey) -> bool:
         return False
     target = store().link_target(hash_secret(secret)) if SECRET.fullmatch(secret) else None
     if target is None or not hmac.compare_digest(target, published.name):
-        raise Problem("not_found", WITHDRAWN)
+        raise WithdrawnLink
     return True
 
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -9,7 +10,7 @@ import jinja2
 from flask import Flask, Response, current_app, render_template, request
 from flask.sessions import SecureCookieSessionInterface
 from markupsafe import Markup
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import BadRequest, HTTPException
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import IntegerConverter
 
@@ -164,8 +165,16 @@ def _handle_error(error: Exception) -> Response:
 
 
 def _render_problem(problem: Problem, headers: Mapping[str, str]) -> Response:
-    page = render_template("problem.html", title=PROBLEMS[problem.code][1], detail=problem.detail, words=None)
+    with _url_context():
+        page = render_template("problem.html", title=PROBLEMS[problem.code][1], detail=problem.detail, words=None)
     return Response(page, problem.status, headers, content_type="text/html; charset=utf-8")
+
+
+def _url_context() -> AbstractContextManager[object]:
+    """Return a context in which templates can build URLs, even if the Host of this request is no host name."""
+    if isinstance(request.routing_exception, BadRequest):
+        return current_app.request_context(request.environ | {"HTTP_HOST": "localhost"})
+    return nullcontext()
 
 
 def problem_page(app: Flask, problem: Problem) -> tuple[list[tuple[str, str]], bytes]:

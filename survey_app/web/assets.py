@@ -57,10 +57,10 @@ def read_source(path: str) -> str:
     return (folder / path.removeprefix("/client/js/").removeprefix("/static/")).read_text("utf-8")
 
 
-@blueprint.get("/client/js/<name>")
+@blueprint.get("/client/js/<name>", defaults={"folder": ""})
 @blueprint.get("/client/js/types/<name>", defaults={"folder": "types"})
 @blueprint.get("/client/js/mechanisms/<name>", defaults={"folder": "mechanisms"})
-def script(name: str, folder: str = "") -> Response:
+def script(name: str, folder: str) -> Response:
     """Return a module of the browser client."""
     return _file(CLIENT / folder, name)
 

@@ -68,8 +68,12 @@ def redirect_to_sign_in() -> ResponseReturnValue | None:
     if session_account() is not None:
         return None
     flash("Sign in to go on.", "status")
-    path = request.full_path if request.query_string else request.path
-    return redirect(url_for("auth.sign_in", next=path))
+    return redirect(url_for("auth.sign_in", next=requested_path()))
+
+
+def requested_path() -> str:
+    """Return the path and query of this request, to which the browser goes on after sign-in."""
+    return request.script_root + (request.full_path if request.query_string else request.path)
 
 
 account = LocalProxy(session_account)  # for templates: it reads the session of those pages only that use it

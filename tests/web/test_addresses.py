@@ -9,6 +9,7 @@ from flask import Flask
 from survey_app.store import Store
 from tests.fixtures import phrase
 from tests.sign_in import COOKIE, attempt, cookie_of, csrf, report, response_text, signed_in
+from tests.tree import parse
 
 
 @pytest.mark.parametrize("target", ["/account", "/s/exam", "/s/exam?x=1&y=2", "/s/exam#sha256=0", "/é"])
@@ -118,6 +119,15 @@ def test_signing_in_under_another_host_leads_nowhere_else(app: Flask, header: st
     response = app.test_client(use_cookies=False).post("/login", data=form, headers=headers)
     assert (response.status_code, response.headers["Location"]) == (302, "/account")
     assert "evil.example" not in response_text(response)
+
+
+@pytest.mark.parametrize("host", ["a..b", ".", f"{'a' * 64}.example"])
+@pytest.mark.parametrize("path", ["/", "/s/exam", "/console/nothing", "//evil.example/x"])
+def test_a_host_that_is_no_host_name_gets_the_page_of_a_refusal(app: Flask, host: str, path: str) -> None:
+    response = app.test_client().get(path, headers={"Host": host})
+    assert (response.status_code, response.mimetype) == (400, "text/html")
+    links = parse(response.text).all("a", "link", href=None)
+    assert {link.attributes["href"] for link in links} >= {"/", "/static/style.css"}
 
 
 def test_every_page_forbids_what_it_does_not_need(app: Flask, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

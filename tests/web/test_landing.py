@@ -17,6 +17,7 @@ from tests.definitions import simple
 from tests.fixtures import HOUR, Installation
 from tests.sign_in import attempt, signed_in
 from tests.tree import Node, parse
+from tests.words import word
 
 TICKETS = {"key": "_" * 511 + "9"}
 
@@ -36,11 +37,12 @@ def test_the_front_page_says_what_this_is_and_leads_to_what_is_open_and_to_the_c
     response = installation.client.get("/")
     assert (response.status_code, response.mimetype) == (200, "text/html")
     page = parse(response.text)
-    assert page.one("h1").text == "Surveys whose server cannot be sure of your answer"
-    assert "This is a survey server that runs Candor." in page.text
+    assert page.one("h1").text == word("front.title")
+    assert page.one("p", class_="lead").text == word("front.what")
     assert listed(page) == ["Exam honesty"]
     assert {"/s/exam", "/results/exam", "/s/exam/privacy", "/console", "/client/js/index.js"} <= set(links(page))
-    assert "For researchers" in page.text and "Check it yourself" in page.text
+    assert page.one("h2", id="researchers").text == word("front.researchers_heading")
+    assert page.one("h2", id="check").text == word("privacy.check_heading")
 
 
 def test_every_link_of_the_front_page_leads_somewhere(installation: Installation) -> None:
@@ -81,13 +83,13 @@ def test_a_study_is_listed_once_and_its_groups_are_not(installation: Installatio
 def test_a_survey_by_invitation_offers_no_form_to_visitors(installation: Installation) -> None:
     installation.publish(simple() | {"tickets": TICKETS})
     page = parse(installation.client.get("/").text)
-    assert "By invitation" in page.text
+    assert word("front.invited") in page.text
     assert "/s/exam" not in links(page) and "/results/exam" in links(page)
 
 
 def test_with_nothing_open_the_front_page_says_so(installation: Installation) -> None:
     page = parse(installation.client.get("/").text)
-    assert "None at the moment." in page.text and listed(page) == []
+    assert word("front.open_none") in page.text and listed(page) == []
 
 
 def test_a_server_with_very_many_surveys_lists_some(
@@ -97,7 +99,7 @@ def test_a_server_with_very_many_surveys_lists_some(
     for slug in ("c", "b", "a"):
         installation.publish(simple() | {"slug": slug, "title": slug.upper()})
     page = parse(installation.client.get("/").text)
-    assert listed(page) == ["A", "B"] and "1 more are open." in page.text
+    assert listed(page) == ["A", "B"] and word("front.open_more", count=1) in page.text
 
 
 def test_a_server_that_takes_long_to_read_its_surveys_does_so_seldom(

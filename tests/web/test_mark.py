@@ -13,6 +13,7 @@ from survey_app.web.form.form_page import build_file
 from tests.browser import ROOT, Site, visit
 from tests.definitions import COIN, define, encode, field, yes_no
 from tests.fixtures import Installation
+from tests.form_browser import title
 from tests.sign_in import signed_in
 from tests.tree import parse
 
@@ -109,6 +110,6 @@ def test_the_script_says_it_of_a_verified_definition_only_and_weaker_where_it_is
         device.open(site.link(weak))
         expect(line).to_have_text(Words("en")("form.mixed"))
         device.open(site.link(strong, f"#sha256={'0' * 64}"))
-        expect(device.page.get_by_role("heading", name="This is not the survey your link names")).to_be_visible()
+        expect(title(device.page, "wrong_definition")).to_be_visible()
         expect(line).to_have_text("")
         assert line.locator("svg").count() == 1

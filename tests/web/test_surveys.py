@@ -19,6 +19,7 @@ from survey_app.web.rsgi import RsgiAdapter
 from survey_app.web.survey_summary import Listing, SurveySummary
 from tests.console import EXAM
 from tests.fixtures import TOKEN, Installation, check_refused, replace_limiters
+from tests.golden_files import Golden
 from tests.rsgi_client import Protocol, ask, scope, serve
 from tests.sign_in import bearer_header, find_user, signed_in, token_of
 
@@ -146,13 +147,15 @@ def test_what_cannot_be_understood_says_what_to_send(installation: Installation,
     assert re.search("state=open or state=ready|application/yaml", refused.text)
 
 
-def test_a_slug_of_somebody_else_and_the_same_again_are_conflicts(installation: Installation) -> None:
+def test_a_slug_of_somebody_else_and_the_same_again_are_conflicts(installation: Installation, golden: Golden) -> None:
     other = token_of(installation.store, "eve")
     assert add(installation).status_code == 201
     taken = add(installation, EXAM.replace(b"copy", b"cheat"), token=other)
     check_refused(taken, "conflict")
-    assert "belongs to somebody else" in taken.text
-    assert "published already" in add(installation).text
+    again = add(installation)
+    check_refused(again, "conflict")
+    assert newest(installation).survey.digest in again.text and newest(installation).survey.digest not in taken.text
+    golden(f"of somebody else: {json.loads(taken.data)['detail']}\nthe same again: {json.loads(again.data)['detail']}")
     assert len(installation.store.surveys()) == 1
 
 
@@ -162,9 +165,10 @@ def test_a_survey_by_invitation_that_is_sent_again_is_no_new_version(installatio
     assert add(installation, invited).status_code == 201
     again = add(installation, invited)
     check_refused(again, "conflict")
-    assert "published already" in again.text
+    assert newest(installation).survey.digest in again.text
     stranger = add(installation, invited, token=token_of(installation.store, "eve"))
-    assert "belongs to somebody else" in stranger.text
+    check_refused(stranger, "conflict")
+    assert newest(installation).survey.digest not in stranger.text
     assert add(installation, invited.replace(b"copy", b"cheat")).status_code == 201
 
 

@@ -85,7 +85,7 @@ def test_a_new_password_revokes_all_tokens_and_says_so(app: Flask, store: Store)
 def test_a_new_password_keeps_tokens_on_request(app: Flask) -> None:
     browser = signed_in(app)
     change(browser, keep_tokens="yes")
-    assert "The password was changed." in browser.get("/account").text
+    assert '<p class="said status">' in browser.get("/account").text
     assert works(app, TOKEN)
 
 

@@ -40,7 +40,7 @@ blueprint = Blueprint("editor", __name__)
 guard(blueprint)
 
 ACTION = re.compile(r"(save|done|open|up|down|copy|head|remove|delete|move):(\d{1,6})|add:(\w+)")
-BACK = re.compile(r"/console/drafts/([0-9]{1,18})(/settings|/yaml|/try|/publish)?(\?edit=[0-9]{1,6})?")
+CHOICE_PAGES = ("editor.questions", "editor.settings", "editor.yaml", "launch.trial", "launch.review")
 POSITION = re.compile(r"[0-9]{1,6}")
 STRAY_ISSUER = (
     "“Answers from” belongs to two phases, where people take a ticket first. Choose them at “Invitations”, or empty it."
@@ -201,8 +201,14 @@ def choose(key: int) -> ResponseReturnValue:
         return _show_unsaved(key, fields, str(error))
     save_draft(key, source)
     flash("Saved.", "status")
-    back = BACK.fullmatch(fields.get("back", ""))
-    return redirect(back[0] if back and int(back[1]) == key else url_for(".questions", key=key))
+    return redirect(_page_of_choice(key, fields.get("back", "")))
+
+
+def _page_of_choice(key: int, target: str) -> str:
+    """Return the target if it is a page of this draft that has the choice, else the page of questions."""
+    page, mark, edit = target.partition("?edit=")
+    is_page = page in (url_for(endpoint, key=key) for endpoint in CHOICE_PAGES)
+    return target if is_page and (not mark or POSITION.fullmatch(edit)) else url_for(".questions", key=key)
 
 
 @blueprint.get("/console/drafts/<int:key>/settings")

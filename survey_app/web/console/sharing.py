@@ -65,7 +65,7 @@ def make_link(slug: str) -> ResponseReturnValue:
     secret = new_token()
     hashed = hash_secret(secret)
     store().add_link(published, label, hashed)
-    link = f"{request.url_root}results/{published.name}/link#key={secret}"
+    link = url_for("link.enter", slug=published.name, _anchor=f"key={secret}", _external=True)
     context = {"published": published, "survey": published.survey, "label": label}
     return render_template("console/link.html", **context, link=link, id=token_id(hashed))
 

@@ -46,7 +46,7 @@ def require_survey(slug: str, least: Role) -> PublishedSurvey:
 
 def respondent_link(published: PublishedSurvey) -> str:
     """Return the address for respondents."""
-    return f"{request.url_root}s/{published.survey.slug}"
+    return url_for("form.form", slug=published.survey.slug, _external=True)
 
 
 def pinned_link(published: PublishedSurvey) -> str:

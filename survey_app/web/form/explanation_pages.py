@@ -7,7 +7,7 @@ of them is in the reader's language, where the survey has a translation.
 from collections.abc import Callable
 from typing import Any
 
-from flask import Blueprint, Response, render_template, request
+from flask import Blueprint, Response, render_template, request, url_for
 
 from candor_client.definition import Survey
 from survey_app.languages.translation import choose_language, list_languages, translate_survey
@@ -37,8 +37,8 @@ def forbid_caching(response: Response) -> Response:
 
 def _render_page(template: str, slug: str, read: Callable[[Survey], Survey] = lambda survey: survey) -> str:
     published = find_visible(slug)
-    context = explanation_context(read(published.survey), f"{request.url_root}s/{slug}", find_refusal(published))
-    return render_template(template, **context)
+    url = url_for("form.form", slug=slug, _external=True)
+    return render_template(template, **explanation_context(read(published.survey), url, find_refusal(published)))
 
 
 def localize_for_browser(survey: Survey) -> Survey:
@@ -54,7 +54,6 @@ def explanation_context(survey: Survey, url: str, outcome: Outcome | None = None
         "refusal": outcome,
         "told": explanation,
         "say": explanation.say,
-        "root": request.url_root,
         "url": url,
         "language": explanation.words.language,
     }

@@ -46,7 +46,7 @@ def follow(slug: str) -> ResponseReturnValue:
     response.set_cookie(
         link_cookie(target),
         key[1],
-        path=RESULTS.rstrip("/"),
+        path=request.script_root + RESULTS.rstrip("/"),
         httponly=True,
         samesite="Lax",
         secure=request.is_secure,

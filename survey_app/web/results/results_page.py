@@ -23,7 +23,7 @@ from survey_app.results.methods import SurveyStatus, count_intervals, methods_pa
 from survey_app.results.report_counts import format_report_count as told_reports
 from survey_app.store import STEP, Role, State, now
 from survey_app.web.access import (
-    WITHDRAWN,
+    WithdrawnLink,
     find_groups,
     has_role,
     reader,
@@ -49,6 +49,7 @@ from survey_app.web.results.results_cache import (
     has_stopping_rule_changed,
 )
 from survey_app.web.results.study_page import render_study
+from survey_app.web.sessions import requested_path
 
 blueprint = Blueprint("results", __name__)
 
@@ -164,9 +165,8 @@ def show_results_refusal(problem: Problem) -> ResponseReturnValue:
     if request.endpoint == "results.count":
         return Response(problem.body(), problem.status, content_type=CONTENT_TYPE)
     if problem.code == "unauthorized" and "Authorization" not in request.headers:
-        target = request.full_path if request.query_string else request.path
-        return redirect(url_for("auth.sign_in", next=target))
+        return redirect(url_for("auth.sign_in", next=requested_path()))
     title = PROBLEMS[problem.code][1]
-    context = {"code": problem.code, "detail": problem.detail, "withdrawn": problem.detail == WITHDRAWN}
+    context = {"code": problem.code, "detail": problem.detail, "withdrawn": isinstance(problem, WithdrawnLink)}
     page = render_template("results/refusal.html", title=title, member=False, **context)
     return page, problem.status

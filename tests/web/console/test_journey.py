@@ -93,7 +93,7 @@ def plan_and_publish(page: Page) -> str:
     page.fill("#respondents", str(PEOPLE))
     page.get_by_role("link", name="5 Publish").click()  # at once: what was typed is remembered first
     expect(page.locator("#for-you")).to_have_text(f"For you, with {PEOPLE:,} respondents")
-    expect(page.locator("dl.facts")).to_contain_text("people with an invitation, once each")
+    expect(page.locator("[data-fact=who]")).to_have_attribute("data-value", "invited")
     dossier = saved(page, "the dossier")
     page.get_by_role("button", name="Publish").click()
     page.wait_for_url("**/console/exams")
@@ -193,7 +193,7 @@ def archive(page: Page, site: Site, published: PublishedSurvey, folder: Path) ->
     """Codebook, DDI, estimates and raw data from the page, .sav by the command, all of them read back."""
     survey = published.survey
     page.goto(f"{site.origin}/results/exams")
-    expect(page.locator("#live-state")).to_contain_text("These figures are final.")
+    expect(page.locator("#live-state")).to_have_attribute("data-note", "closed")  # and shown
     reports = json.loads(page.request.get(f"{site.origin}/api/surveys/exams/results").text())
     codebook = saved(page, "Codebook")
     assert survey.digest in codebook and all(question.text in codebook for question in survey.questions)

@@ -7,9 +7,10 @@ import pytest
 from flask.testing import FlaskClient
 
 from survey_app.authoring.terms import Terms
-from survey_app.store import PublishedSurvey, Role, State
-from tests.console import EXAM, draft, key_of, post, publish, read_draft, read_log
+from survey_app.store import EventCode, PublishedSurvey, Role, State
+from tests.console import EXAM, draft, key_of, notices, post, publish, read_draft, read_log
 from tests.fixtures import Installation
+from tests.golden_files import Golden, hide_moments, page_text
 from tests.sign_in import find_user
 from tests.tree import parse
 
@@ -35,36 +36,45 @@ def share(installation: Installation, role: Role) -> None:
 
 
 def test_an_owner_shares_by_name_changes_the_role_and_withdraws(
-    installation: Installation, ada: FlaskClient, eve: FlaskClient, survey: PublishedSurvey
+    installation: Installation, ada: FlaskClient, eve: FlaskClient, survey: PublishedSurvey, golden: Golden
 ) -> None:
     assert post(eve, "/console/exam/shares", name="eve", role="editor").status_code == 403
     for role in ("reader", "editor"):
         answer = post(ada, "/console/exam/shares", name=" eve ", role=role)
         assert answer.headers["Location"] == "/console/exam#people"
-        assert f"Exam honesty is shared with eve as {role}." in ada.get("/console/exam").text
-        home = eve.get("/console").text
-        assert f'<span class="state">{role}</span>' in home and "Of ada" in home
-        assert home.index("Shared with you") > home.index("Your surveys")
+        golden(notices(ada.get("/console/exam").text), role)
+        shared = parse(eve.get("/console").text).one("section", aria_labelledby="shared")
+        assert shared.one("span", data_role=None).attributes["data-role"] == role
+        assert "ada" in shared.text
+    assert eve.get("/console").text.index('<h2 id="shared"') > eve.get("/console").text.index("<h1")
     post(ada, "/console/exam/shares/withdraw", name="eve")
     assert eve.get("/console/exam").status_code == 403
-    assert "Shared with you" not in eve.get("/console").text
-    assert read_log(ada)[:3] == ["no longer shared with eve", "shared with eve as editor", "shared with eve as reader"]
+    assert 'id="shared"' not in eve.get("/console").text
+    page = ada.get("/console/exam").text
+    golden(notices(page), "withdrawn")
+    assert read_log(ada)[:3] == ["unshared", "shared", "shared"]
+    logged = [event.data for event in installation.store.events(installation.owner.key)[:3]]
+    assert [(data.account, data.role) for data in logged] == [("eve", ""), ("eve", "editor"), ("eve", "reader")]
+    golden(hide_moments(page_text(page, '<table class="log"', "</table>")), "log")
 
 
 def test_a_name_that_no_account_has_is_told_so_and_shares_nothing(
-    installation: Installation, ada: FlaskClient, survey: PublishedSurvey
+    installation: Installation, ada: FlaskClient, survey: PublishedSurvey, golden: Golden
 ) -> None:
     installation.store.set_disabled(find_user(installation.store, "eve"), True)
     for name in ("nobody", "eve", "EVE", "", "<b>x"):
         post(ada, "/console/exam/shares", name=name, role="reader")
         page = ada.get("/console/exam").text
         told = parse(page).one("p", id="share-error")
-        assert told.text.startswith(f"There is no account “{name}” here.") and "<b>x" not in page
+        assert f"“{name}”" in told.text and "<b>x" not in page
         field = parse(page).one("input", id="share-name").attributes
         assert field["aria-describedby"].startswith("share-error ") and field["value"] == name
         assert parse(page).one("div", id="said").text == "", "beside the field alone"
+    golden(told.text, "no account")
     assert post(ada, "/console/exam/shares", name="eve", role="owner").status_code == 400
-    assert "belongs to ada already" in post(ada, "/console/exam/shares", name="ada", role="reader").text
+    refused = post(ada, "/console/exam/shares", name="ada", role="reader")
+    assert refused.status_code == 409
+    golden(page_text(refused.text, "<h1", "<p><a"), "the owner")
     assert installation.store.shares("exam") == []
 
 
@@ -84,25 +94,27 @@ def test_a_reader_sees_results_and_files_and_no_way_to_change_anything(
 
 
 def test_what_others_do_stands_in_the_owners_log_with_their_names(
-    installation: Installation, ada: FlaskClient, eve: FlaskClient, survey: PublishedSurvey
+    installation: Installation, ada: FlaskClient, eve: FlaskClient, survey: PublishedSurvey, golden: Golden
 ) -> None:
     share(installation, Role.EDITOR)
     page = eve.get("/console/exam").text
-    assert "Change closing date, quota, results" in page and 'id="log"' not in page and "Delete…" not in page
+    assert 'href="#terms"' in page and 'id="log"' not in page and 'href="/console/exam/delete"' not in page
     eve.get("/results/exam/reports.csv")
     post(eve, "/console/exam/terms", results="public", closes="", max_reports="", deletes="")
     post(eve, "/console/exam/pause")
     post(eve, "/console/exam/open")
     post(eve, "/console/exam/close")
     assert newest(installation).state is State.CLOSED
-    assert read_log(ada)[:5] == [
-        "closed, by eve",
-        "opened, by eve",
-        "paused, by eve",
-        "terms: results public, by eve",
-        "exported raw data as csv, by eve",
+    assert [(event.code, event.by) for event in installation.store.events(installation.owner.key)[:5]] == [
+        (EventCode.CLOSED, "eve"),
+        (EventCode.OPENED, "eve"),
+        (EventCode.PAUSED, "eve"),
+        (EventCode.TERMS_CHANGED, "eve"),
+        (EventCode.EXPORTED, "eve"),
     ]
-    assert "closed, by eve" in ada.get("/console").text and "closed" not in read_log(eve, "/console")
+    assert read_log(ada)[:5] == ["closed", "opened", "paused", "terms_changed", "exported"]
+    golden(hide_moments(page_text(ada.get("/console/exam").text, '<table class="log"', "</table>")))
+    assert read_log(ada, "/console")[0] == "closed" and read_log(eve, "/console") == []
 
 
 def test_an_editors_new_version_belongs_to_the_owner(
@@ -112,39 +124,45 @@ def test_an_editors_new_version_belongs_to_the_owner(
     key = key_of(post(eve, "/console/exam/edit"))
     assert ada.get(f"/console/drafts/{key}").status_code == 404  # a draft is its writer's own
     key = draft(eve, PRIVATE.replace(b"Did you copy?", b"Did you?"))
-    assert "belongs to" not in eve.get(f"/console/drafts/{key}/publish").text
+    assert 'id="taken"' not in eve.get(f"/console/drafts/{key}/publish").text
     assert publish(eve, key).headers["Location"] == "/console/exam"
     made = newest(installation)
     assert made.owner == installation.owner.key and made.survey.digest != survey.survey.digest
-    assert read_log(ada)[0] == f"published {made.survey.digest[:12]}, by eve"
+    logged = installation.store.events(installation.owner.key)[0]
+    assert (logged.code, logged.data.digest, logged.by) == (EventCode.PUBLISHED, made.survey.digest, "eve")
+    assert read_log(ada)[0] == "published" and made.survey.digest[:12] in ada.get("/console/exam").text
     assert eve.get("/console/exam").status_code == ada.get("/console/exam").status_code == 200
     assert [len(installation.store.surveys(one.key)) for one in (installation.owner, installation.stranger)] == [1, 0]
 
 
-@pytest.mark.parametrize("role", [None, Role.READER])
 def test_nobody_else_publishes_under_the_name(
-    installation: Installation, eve: FlaskClient, survey: PublishedSurvey, role: Role | None
+    installation: Installation, eve: FlaskClient, survey: PublishedSurvey, golden: Golden
 ) -> None:
-    if role:
-        share(installation, role)
-    answer = publish(eve, draft(eve, PRIVATE.replace(b"copy", b"cheat")))
-    assert answer.status_code == 409 and "belongs to somebody else" in answer.text
+    stranger = publish(eve, draft(eve, PRIVATE.replace(b"copy", b"cheat")))
+    share(installation, Role.READER)
+    reader = publish(eve, draft(eve, PRIVATE.replace(b"copy", b"cheat")))
+    for answer in (stranger, reader):
+        assert answer.status_code == 409 and 'id="taken"' in answer.text
+    assert notices(stranger.text) == notices(reader.text)
+    golden(notices(stranger.text))
     assert newest(installation) == survey
 
 
 def test_an_editor_does_not_delete_by_a_date_either(
-    installation: Installation, ada: FlaskClient, eve: FlaskClient, survey: PublishedSurvey
+    installation: Installation, ada: FlaskClient, eve: FlaskClient, survey: PublishedSurvey, golden: Golden
 ) -> None:
     share(installation, Role.EDITOR)
     assert 'type="hidden" name="deletes"' in eve.get("/console/exam").text
     soon = f"{SOON:%Y-%m-%dT%H:%M}"
     refused = post(eve, "/console/exam/terms", results="private", closes="", max_reports="", deletes=soon)
-    assert refused.status_code == 409 and "Only the owner decides when" in refused.text
+    assert refused.status_code == 409
+    golden(notices(refused.text), "terms")
     dated = PRIVATE.replace(b"title: Exam", b"title: New exam").replace(
         b"results", f"deletes: {soon}Z\nresults".encode()
     )
     refused = publish(eve, draft(eve, dated))
-    assert refused.status_code == 409 and "Only the owner decides when" in refused.text
+    assert refused.status_code == 409
+    golden(notices(refused.text), "a new version")
     assert newest(installation).terms == Terms()
     assert (
         post(ada, "/console/exam/terms", results="private", closes="", max_reports="", deletes=soon).status_code == 302
@@ -179,13 +197,13 @@ def test_shares_go_on_while_the_owner_is_disabled(
 
 
 def test_a_survey_is_duplicated_into_a_draft_under_a_free_address(
-    installation: Installation, ada: FlaskClient, eve: FlaskClient, survey: PublishedSurvey
+    installation: Installation, ada: FlaskClient, eve: FlaskClient, survey: PublishedSurvey, golden: Golden
 ) -> None:
     share(installation, Role.READER)
     first = key_of(post(eve, "/console/exam/duplicate"))
     titled = re.sub(rb"(?m)^title: (.*)$", rb"title: \1 (copy)", PRIVATE)
     assert read_draft(eve, first) == titled.replace(b"slug: exam", b"slug: exam-2") != PRIVATE
-    assert "a draft of another survey with the address exam-2." in eve.get(f"/console/drafts/{first}").text
+    golden(notices(eve.get(f"/console/drafts/{first}").text))
     second = key_of(post(eve, f"/console/drafts/{first}/duplicate"))
     assert b"slug: exam-2-2\n" in read_draft(eve, second)
     assert publish(eve, first).headers["Location"] == "/console/exam-2"
@@ -195,15 +213,18 @@ def test_a_survey_is_duplicated_into_a_draft_under_a_free_address(
 
 
 def test_a_duplicate_leaves_out_what_would_not_make_sense_any_more(
-    installation: Installation, ada: FlaskClient
+    installation: Installation, ada: FlaskClient, golden: Golden
 ) -> None:
     dated = EXAM.replace(
         b"results: public\n",
         b"opens: 2020-01-01T00:00Z\ncloses: 2100-01-01T00:00Z  # later\ninvitations:\n  from: 2020-02-01T00:00Z\n",
     )
     key = draft(ada, dated)
-    made = read_draft(ada, key_of(post(ada, f"/console/drafts/{key}/duplicate"))).decode()
+    copy = key_of(post(ada, f"/console/drafts/{key}/duplicate"))
+    made = read_draft(ada, copy).decode()
+    golden(notices(ada.get(f"/console/drafts/{copy}").text))
     assert "opens" not in made and "2100-01-01T00:00Z  # later" in made and "invitations: true" in made
     broken = draft(ada, b"slug: [")
     refused = post(ada, f"/console/drafts/{broken}/duplicate")
-    assert refused.status_code == 400 and "cannot be duplicated" in refused.text
+    assert refused.status_code == 400
+    assert [one.key for one in installation.store.drafts(installation.owner.key)] == [key, copy, broken]

@@ -102,7 +102,7 @@ def test_reload_back_and_double_click_send_the_same_bytes_once(site: Site, brows
         assert not site.requests_of()
         shown = shown_bytes(page)
         page.reload()
-        expect(page.get_by_text("It does not show your answers a second time.")).to_be_visible()
+        expect(text(page, "review_again")).to_be_visible()
         assert page.locator(ANSWERS).count() == 0
         page.goto(f"{site.link(published)}/privacy")
         page.go_back()

@@ -174,15 +174,26 @@ def in_page_order(part: Mapping[str, Any], kind: str) -> list[Line]:
     return sorted(lines, key=lambda line: part["type"] == "yes_no" and line["option"] != "yes")
 
 
+def alert_codes(part: Node) -> list[str]:
+    """Return the codes of the messages in the alerts of a page, or of a part of it."""
+    return [one.attributes["data-code"] for alert in part.all(role="alert") for one in alert.all("p")]
+
+
+def hide_numbers(text: str) -> str:
+    """Return a text with N for every number, for pages about random reports."""
+    return re.sub(r"\d+(?:,\d{3})*(?:\.\d+)?", "N", text)
+
+
 def parse_svg(svg: str) -> ElementTree.Element:
     return ElementTree.fromstring(svg)  # noqa: S314  our own text
 
 
 def count_intervals(page: Node) -> int:
     """Return how many intervals the page says that it shows."""
-    found = re.search(r"([\d,]+) intervals of [\d.]+% are shown", page.one("ul", id="live-cautions").text)
-    assert found
-    return int(found[1].replace(",", ""))
+    cautions = page.one("ul", id="live-cautions")
+    count = int(cautions.attributes["data-intervals"])
+    assert f"{count:,} " in cautions.text
+    return count
 
 
 def plot_rows(picture: Node) -> list[str]:

@@ -266,7 +266,7 @@ def test_in_the_browser_a_refused_cross_tab_is_in_sight_of_the_reader(site: Site
         page.select_option("#columns", "cheated")
         page.get_by_role("button", name="Cross").first.click()
         page.wait_for_url("**rows=cheated**#crossed")
-        expect(page.get_by_role("alert")).to_contain_text("choose two different questions")
+        expect(page.get_by_role("alert").locator("[data-code=repeated]")).to_be_visible()
         expect(page.get_by_role("alert")).to_be_in_viewport()
         expect(page.get_by_role("alert")).to_be_focused()
         expect(page.get_by_role("heading", name="Cross two questions")).to_be_in_viewport()

@@ -8,6 +8,7 @@ from survey_app.languages.markup import render_markdown
 from survey_app.results.codebook import make_codebook
 from survey_app.store import STEP
 from survey_app.web.results import codebook_page
+from tests.golden_files import Golden, page_text
 from tests.tree import parse
 from tests.web.results.results_fixtures import Installation, campus
 
@@ -29,11 +30,13 @@ def test_the_codebook_is_offered_and_says_what_the_command_says(fresh: Installat
 
 
 def test_a_codebook_of_very_many_bits_is_left_to_the_command(
-    fresh: Installation, monkeypatch: pytest.MonkeyPatch
+    fresh: Installation, monkeypatch: pytest.MonkeyPatch, golden: Golden
 ) -> None:
     fresh.add(campus(), STEP)
     monkeypatch.setattr(codebook_page, "MOST_BITS", 3)
-    assert "the command candor codebook does it" in fresh.get("/results/campus/codebook.xml", 400, name="ada").text
+    refused = fresh.get("/results/campus/codebook.xml", 400, name="ada").text
+    assert parse(refused).one("h1").attributes["data-code"] == "malformed_request"
+    golden(page_text(refused, "<h1", "<p><a"))
 
 
 def test_a_codebook_is_as_private_as_the_results(fresh: Installation) -> None:

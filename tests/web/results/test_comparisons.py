@@ -9,11 +9,14 @@ import msgspec
 import pytest
 
 from survey_app.estimate.intervals import Options
+from survey_app.estimate.refusal_codes import RefusalCode
 from survey_app.results.group_document import compare_groups
 from survey_app.web import access
+from tests.golden_files import Golden
 from tests.web.results.results_fixtures import (
     NUMBERS,
     Installation,
+    alert_codes,
     campus,
     check_group_row,
     check_row,
@@ -56,7 +59,7 @@ def test_a_cross_tab_is_the_apis(installation: Installation, pair: tuple[str, st
     installation.get("/results/campus/crosstab.csv?rows=cheated&columns=hours", 400)
 
 
-def test_what_cannot_occur_is_no_cell(installation: Installation) -> None:
+def test_what_cannot_occur_is_no_cell(installation: Installation, golden: Golden) -> None:
     """Only the first of three options shows the other question: five cells of nine, and nothing to test."""
     page = installation.page("/results/others?rows=left&columns=right")
     document = json.loads(installation.get("/api/surveys/others/crosstab?rows=left&columns=right").text)
@@ -80,7 +83,7 @@ def test_what_cannot_occur_is_no_cell(installation: Installation) -> None:
     assert [(line["low"], line["high"], line["method"]) for line in document["within_rows"][3:]] == [
         (1, 1, "certain")
     ] * 2
-    assert "“–” stands where a combination cannot occur" in page.one("p", data_test=None).text
+    golden(page.one("p", data_test="gaps").text.partition(f"{document['base']}. ")[2])
     turned = installation.page("/results/others?rows=right&columns=left")
     assert not turned.all("tbody", id="cross-differences")  # the first row has one cell only
     rows = list(csv.reader(io.StringIO(installation.get("/results/others/crosstab.csv?rows=left&columns=right").text)))
@@ -96,18 +99,19 @@ def test_what_cannot_occur_is_no_cell(installation: Installation) -> None:
 
 def test_questions_that_no_device_answered_together_are_refused_with_advice(installation: Installation) -> None:
     page = installation.page("/results/others?rows=town&columns=left", 400)
-    assert "No cross-tab: no device answered both town and left" in page.one(role="alert").text
-    assert "write joint: [[town, left]]: together they need" in page.one(role="alert").text
+    assert alert_codes(page) == [RefusalCode.SEPARATE_BLOCKS]
+    assert "joint: [[town, left]]" in page.one(role="alert").text
     refused = json.loads(installation.get("/api/surveys/others/crosstab?rows=town&columns=left", 400).text)
-    assert "no device answered both" in refused["detail"]
+    assert page.one(role="alert").text == f"No cross-tab: {refused['detail']}"
 
 
 def test_a_cross_tab_of_too_many_reports_is_left_to_the_command(
-    installation: Installation, monkeypatch: pytest.MonkeyPatch
+    installation: Installation, monkeypatch: pytest.MonkeyPatch, golden: Golden
 ) -> None:
     monkeypatch.setattr(access, "MOST_SCANNED_FOR_ANYONE", 100)
     page = installation.page("/results/campus?rows=cheated&columns=fair&confidence=0.77", 400)
-    assert "the command candor crosstab does it" in page.one(role="alert").text
+    assert alert_codes(page) == [RefusalCode.TOO_MANY_REPORTS]
+    golden(page.one(role="alert").text)
 
 
 def test_surveys_stand_side_by_side(installation: Installation) -> None:
@@ -142,33 +146,34 @@ def test_the_owner_is_offered_surveys_with_the_same_questions(installation: Inst
     assert page.all("tbody", data_question="cheated", data_list="groups")
 
 
-def test_a_population_smaller_than_another_survey_is_a_message(fresh: Installation) -> None:
+def test_a_population_smaller_than_another_survey_is_a_message(fresh: Installation, golden: Golden) -> None:
     fresh.add(campus(), 40)
     fresh.add(campus("west"), 400)
     page = fresh.page("/results/campus?with=west&population=100", 400)
-    assert "has more than 100 reports" in page.one(role="alert").text
+    assert alert_codes(page) == [RefusalCode.SMALL_POPULATION]
+    golden(page.one(role="alert").text)
 
 
 @pytest.mark.parametrize(
-    ("query", "part", "place", "words"),
+    ("query", "part", "place", "code"),
     [
-        ("rows=cheated&columns=cheated", "crosstab", "crossed", "choose two different questions"),
-        ("rows=cheated", "crosstab", "crossed", "none is chosen for the columns"),
-        ("rows=cheated&columns=hours", "crosstab", "crossed", "hours is a number without bins"),
-        ("with=nowhere", "compare", "compared", "There is no survey “nowhere”"),
-        (urlencode([("with", f"s{i}") for i in range(13)]), "compare", "compared", "At most 12 surveys"),
-        ("outcome=cheated=yes&on=cheated", "regression", "fitted", "an answer cannot explain itself"),
-        ("outcome=cheated=yes", "regression", "fitted", "at least one question that may explain it"),
-        ("on=fair", "regression", "fitted", "whose odds shall be explained"),
+        ("rows=cheated&columns=cheated", "crosstab", "crossed", RefusalCode.REPEATED),
+        ("rows=cheated", "crosstab", "crossed", RefusalCode.MISSING_COLUMNS),
+        ("rows=cheated&columns=hours", "crosstab", "crossed", RefusalCode.NO_SHARES),
+        ("with=nowhere", "compare", "compared", RefusalCode.UNKNOWN_SURVEY),
+        (urlencode([("with", f"s{i}") for i in range(13)]), "compare", "compared", RefusalCode.TOO_MANY_SURVEYS),
+        ("outcome=cheated=yes&on=cheated", "regression", "fitted", RefusalCode.SELF_EXPLAINED),
+        ("outcome=cheated=yes", "regression", "fitted", RefusalCode.MISSING_PREDICTOR),
+        ("on=fair", "regression", "fitted", RefusalCode.MISSING_OUTCOME),
     ],
 )
 def test_a_message_stands_where_the_eye_is(
-    installation: Installation, query: str, part: str, place: str, words: str
+    installation: Installation, query: str, part: str, place: str, code: RefusalCode
 ) -> None:
     """In the section whose form was sent, as the target of its address, so that the focus goes there without scripts."""
     page = installation.page(f"/results/campus?{query}", 400)
     (alert,) = page.all(role="alert")
     (section,) = page.all("section", aria_labelledby=part)
-    assert section.one(role="alert") is alert and words in alert.text
+    assert section.one(role="alert") is alert and alert_codes(page)[0] == code
     assert (alert.attributes["id"], alert.attributes["tabindex"]) == (place, "-1")
     assert all(form.attributes["action"].endswith(f"#{place}") for form in section.all("form"))

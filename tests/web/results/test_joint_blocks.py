@@ -7,11 +7,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from survey_app.results.denominators import describe_draws
+from survey_app.results.checklist import CautionCode
+from survey_app.results.denominators import DrawVerdict, describe_base_briefly, describe_draws
+from survey_app.results.row_order import AMONG_ANSWERED, NOT_ASKED
 from survey_app.results.survey_document import results
 from survey_app.store import Submission
+from survey_app.tally import columns_of
+from survey_app.web.results.menus import MissingReason
 from tests.block_survey import blocks
 from tests.definitions import COIN, choice, define, drawn, field, multiple, number, subset, yes_no
+from tests.golden_files import Golden
 from tests.tree import Node
 from tests.web.results.results_fixtures import Installation, check_row, plot_rows
 
@@ -30,9 +35,14 @@ def section(page: Node, name: str) -> Node:
     return found
 
 
-def fact(page: Node, question: str, name: str) -> str:
-    rows = page.one("dl", id=f"facts-{question}").all("div")
-    return next(row.one("dd").text for row in rows if row.one("dt").text == name)
+def fact(page: Node, question: str, code: str) -> str:
+    return page.one("dl", id=f"facts-{question}").one("div", data_fact=code).one("dd").text
+
+
+def missing(part: Node) -> list[tuple[str, list[str]]]:
+    """Return which questions a form does not offer, after the reasons."""
+    hints = [one.attributes for one in part.all("p", data_missing=None, data_questions=None)]
+    return [(hint["data-missing"], hint["data-questions"].split()) for hint in hints]
 
 
 def test_the_page_tells_how_often_each_block_was_drawn(installation: Installation) -> None:
@@ -74,19 +84,17 @@ def test_a_follow_up_with_several_answers_leads_with_those_who_answered(fresh: I
 
 def test_every_question_says_whom_its_n_counts(installation: Installation) -> None:
     page = installation.page("/results/blocks")
-    n = {
-        one["questions"][0]: one["n"]
-        for one in json.loads(installation.get("/api/surveys/blocks/results").text)["asked"]["blocks"]
-    }
-    assert fact(page, "stress", "n") == f"{n['cheated']}: devices that drew this block (24.4% expected)"
-    assert "together with “Did you copy from somebody?”" in fact(page, "stress", "ε")
-    assert (
-        fact(page, "who", "n")
-        == f"{n['who']}: devices that drew this block (6.8% expected), also those to whom it was not put"
-    )
-    assert re.search(r"^\d+ to \d+: .*; for each option those asked about it \(3 of 4,", fact(page, "used", "n"))
-    for name, words in (("cheated", "devices that drew this block"), ("used", "devices asked about the option")):
-        assert words in page.one("section", id=f"q-{name}").one("svg").text
+    document = json.loads(installation.get("/api/surveys/blocks/results").text)
+    n = {one["questions"][0]: one["n"] for one in document["asked"]["blocks"]}
+    base = {part["id"]: part["base"] for part in document["questions"]}
+    assert fact(page, "stress", "n") == f"{n['cheated']}: {base['stress']}"
+    assert "“Did you copy from somebody?”" in fact(page, "stress", "epsilon")
+    assert fact(page, "who", "n") == f"{n['who']}: {base['who']}"
+    assert re.fullmatch(rf"\d+ to \d+: {re.escape(base['used'])}", fact(page, "used", "n"))
+    survey = blocks()
+    for name in ("cheated", "used"):
+        words = describe_base_briefly(survey, columns_of(survey, name).field)
+        assert words and words in page.one("section", id=f"q-{name}").one("svg").text
     assert "n = " in section(page, "joint").one("svg").text
 
 
@@ -102,12 +110,16 @@ def test_a_follow_up_leads_with_those_who_answered_and_says_who_was_asked(instal
         said = told.one("p", class_="condition").text
         none = next(line for line in part["estimates"] if line["kind"] == "no_answer")
         reached = f"about {round(none['n'] * (1 - none['estimate']))} of {none['n']}"
-        assert said.startswith(f"Asked if “{parent}” is “yes”: {reached} were asked and answered (95% interval ")
+        assert said.startswith(f"{part['condition']}: {reached} ") and f"“{parent}”" in part["condition"]
+        reach = part["answering"]
+        known = "sample_" if reach["sample_low"] is not None else ""
+        wanted = ["95", *(str(round(reach["n"] * reach[f"{known}{end}"])) for end in ("low", "high"))]
+        assert re.findall(r"\d+", said.partition(reached)[2]) == wanted
         assert {row.all("td")[4].text for row in told.one("tbody", data_list="answered").all("tr")} == {reached}
-        assert told.one("tbody", data_list="estimates").all("th")[-1].text == "not asked or no answer"
+        assert told.one("tbody", data_list="estimates").all("th")[-1].text == NOT_ASKED
         titles = plot_rows(told.one("svg"))
         assert [title.partition(":")[0] for title in titles] == [line["option"] for line in part["answered"]]
-        assert f"Among those who were asked and answered; n: {reached}" in told.one("svg").text
+        assert f"{AMONG_ANSWERED[1:]}; n: {reached}" in told.one("svg").text
         assert [one.attributes["data-list"] for one in told.all("tbody")] == ["answered", "estimates"]
         for row, line in zip(told.one("tbody", data_list="estimates").all("tr"), part["estimates"], strict=True):
             check_row(row, line)
@@ -121,12 +133,13 @@ def test_the_combinations_of_a_block_are_drawn_and_can_be_taken(installation: In
     taken = installation.get(figure.one("a").attributes["href"])
     assert taken.content_type == "image/svg+xml"
     assert "cheated-joint" in taken.headers["Content-Disposition"]
-    assert (
-        section(page, "joint").one("caption").text.startswith("Shares of devices that drew this block (24.4% expected)")
-    )
+    (together,) = json.loads(installation.get("/api/surveys/blocks/results").text)["joint"]
+    assert section(page, "joint").one("caption").text.endswith(f" {together['base']}")
 
 
-def test_menus_offer_what_can_be_crossed_and_words_say_what_is_missing(installation: Installation) -> None:
+def test_menus_offer_what_can_be_crossed_and_words_say_what_is_missing(
+    installation: Installation, golden: Golden
+) -> None:
     part = section(installation.page("/results/blocks"), "crosstab")
     offered = [
         [option.attributes["value"] for option in select.all("option")[1:]]
@@ -142,44 +155,44 @@ def test_menus_offer_what_can_be_crossed_and_words_say_what_is_missing(installat
         for rows in names:
             for columns in names:
                 installation.page(f"/results/blocks?rows={rows}&columns={columns}", 400 if rows == columns else 200)
-    hints = " ".join(one.text for one in part.all("form")[0].all("p", class_="hint"))  # beside the menus
-    assert "“Hours of study a week?” is asked in " in hints and " levels (" in hints
-    assert "“Spent on tutors?” is asked in " in hints and "A mean has no rows or columns" in hints
-    assert (
-        "“Who caused it?”, “The exam was fair.” and “Which of these did you use?” were each alone in their block"
-        in hints
-    )
+    menu = part.all("form")[0]  # the hints are beside the menus
+    assert missing(menu) == [
+        (MissingReason.ROUNDED, ["hours"]),
+        (MissingReason.ROUNDED, ["spend"]),
+        (MissingReason.ALONE, ["who", "fair", "used"]),
+    ]
+    golden("\n".join(one.text for one in menu.all("p", data_missing=None)))
 
 
 def test_a_refusal_stands_where_the_reader_is_sent(installation: Installation) -> None:
     page = installation.page("/results/blocks?rows=cheated&columns=fair", 400)
     alert = section(page, "crosstab").one(role="alert")
-    assert "no device answered both cheated and fair" in alert.text
+    assert alert.one("p").attributes["data-code"] == "separate_blocks"
     assert "joint: [[cheated, fair]]" in alert.text
     assert len(page.all(role="alert")) == 1
     api = json.loads(installation.get("/api/surveys/blocks/crosstab?rows=cheated&columns=fair", 400).text)
     assert f"No cross-tab: {api['detail']}" == alert.text
     page = installation.page("/results/blocks?with=nowhere", 400)
-    assert "There is no survey" in section(page, "compare").one(role="alert").text
+    assert section(page, "compare").one(role="alert").one("p").attributes["data-code"] == "unknown_survey"
 
 
 def test_two_options_are_crossed_on_the_page_and_in_its_files(installation: Installation) -> None:
     query = "rows=used:notes&columns=used:phone"
     page = installation.page(f"/results/blocks?{query}")
     document = json.loads(installation.get(f"/api/surveys/blocks/crosstab?{query}").text)
-    assert (document["base"], len(document["estimates"])) == ("devices asked about both options", 4)
+    assert document["base"] and len(document["estimates"]) == 4
     cells = [cell for row in page.one("tbody", id="cross-estimates").all("tr") for cell in row.all("td")]
     for cell, line in zip(cells, reversed(document["estimates"]), strict=True):  # yes before no
         check_row(cell, line, ("estimate", "low", "high"))
-    assert ": devices asked about both options." in page.one("p", data_test=None).text
+    assert f": {document['base']}." in page.one("p", data_test=None).text
     file = installation.get(f"/results/blocks/crosstab.csv?{query}")
     assert 'filename="blocks-used-notes-by-used-phone.csv"' in file.headers["Content-Disposition"]
     assert file.text.splitlines()[0].startswith("list,used:notes,used:phone,kind,n,")
     (plot,) = [one for one in page.all("figure") if "crosstab" in one.one("a").attributes["href"]]
-    assert "devices asked about both options" in installation.get(plot.one("a").attributes["href"]).text
+    assert document["base"] in installation.get(plot.one("a").attributes["href"]).text
 
 
-def test_where_nothing_can_be_crossed_it_is_said(fresh: Installation) -> None:
+def test_where_nothing_can_be_crossed_it_is_said(fresh: Installation, golden: Golden) -> None:
     questions = [yes_no(), choice(), number(), multiple()]
     fields = [
         field(COIN, "cheated"),
@@ -190,11 +203,10 @@ def test_where_nothing_can_be_crossed_it_is_said(fresh: Installation) -> None:
     fresh.add(define(questions, fields, ask=1), 200)
     part = section(fresh.page("/results/exam"), "crosstab")
     assert not part.all("form")
-    assert "No device answered two questions of this survey that could be crossed." in part.text
-    assert (
-        "asked about one option"
-        in json.loads(fresh.get("/api/surveys/exam/crosstab?rows=used:item 0&columns=used:item 1", 400).text)["detail"]
-    )
+    assert part.one("p", data_missing="crosstab").text
+    golden("\n".join(one.text for one in part.all("p", data_missing=None)), "page")
+    refused = json.loads(fresh.get("/api/surveys/exam/crosstab?rows=used:item 0&columns=used:item 1", 400).text)
+    golden(refused["detail"], "two options")
 
 
 def test_draws_that_are_odd_are_a_caution(fresh: Installation) -> None:
@@ -202,5 +214,7 @@ def test_draws_that_are_odd_are_a_caution(fresh: Installation) -> None:
     reports = [bytes([0b11000000])] * 60 + [bytes([0b00110000])] * 60
     fresh.store.write([Submission(made.key, secrets.token_bytes(16), bits) for bits in reports].copy)
     page = fresh.page("/results/exam")
-    for place in (page.one("p", id="live-draws"), page.one("ul", id="live-cautions")):
-        assert "Either people broke off after they saw what they were asked" in place.text
+    asked = results(made.survey, fresh.store.snapshot(made)).asked
+    assert asked is not None and asked.verdict is DrawVerdict.SUSPICIOUS
+    assert page.one("p", id="live-draws").text == describe_draws(asked)
+    assert describe_draws(asked) in page.one("li", data_code=CautionCode.BLOCKS).text

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from urllib.parse import urlencode
 
@@ -10,15 +11,18 @@ import pytest
 
 from survey_app.assure.simulation.devices import reports
 from survey_app.estimate.intervals import Options
+from survey_app.estimate.refusal_codes import RefusalCode
 from survey_app.estimate.regression import FitError
 from survey_app.results.informativeness import UNINFORMATIVE, is_uninformative_coefficient
 from survey_app.results.regression_document import PAGE_LIMITS, list_outcomes, regress_on_questions
 from survey_app.store import Submission
 from survey_app.web import access
 from survey_app.web.results import regression_view
+from survey_app.web.results.menus import MissingReason
 from tests.definitions import COIN, choice, define, field, multiple, number, scale, subset, survey, yes_no
+from tests.golden_files import Golden
 from tests.tree import Node
-from tests.web.results.results_fixtures import Installation, count_intervals, is_rounded
+from tests.web.results.results_fixtures import Installation, alert_codes, count_intervals, is_rounded
 
 SHARP = {"kind": "flip", "one": str(2**64 - 2**60), "zero": str(2**60)}
 QUERY = [("outcome", "cheated=yes"), ("on", "help"), ("on", "fair")]
@@ -92,7 +96,9 @@ def test_effects_are_found_through_the_coins(installation: Installation) -> None
     assert abs(found["estimate"] - LOG_ODDS[1]) < 5 * found["standard_error"] < LOG_ODDS[1]
 
 
-def test_menus_are_those_of_the_command_and_words_say_what_is_missing(installation: Installation) -> None:
+def test_menus_are_those_of_the_command_and_words_say_what_is_missing(
+    installation: Installation, golden: Golden
+) -> None:
     told = part(installation.page("/results/exam"))
     published = installation.store.newest_version("exam")
     assert published
@@ -102,35 +108,38 @@ def test_menus_are_those_of_the_command_and_words_say_what_is_missing(installati
     ]
     assert answers[0] == "cheated=yes" and "cheated=no" not in answers  # the command wants the signs turned round
     assert [box.attributes["value"] for box in told.all("input", name="on")] == ["cheated", "help", "fair"]
-    hints = " ".join(one.text for one in told.all("p", class_="hint"))
-    assert "is asked in 2 levels" in hints and "A mean has no odds" in hints
-    assert "a cross-tab may do" in hints
+    hints = told.all("p", data_missing=None)
+    assert [(one.attributes["data-missing"], one.attributes["data-questions"].split()) for one in hints] == [
+        (MissingReason.ROUNDED, ["hours"]),
+        (MissingReason.SHARED_FIELD, ["left", "right", "used"]),
+    ]
+    golden("\n".join(one.text for one in hints))
     for answer in answers:
         other = "help" if answer.startswith("cheated") else "cheated"
         response = installation.app.test_client().get(f"/results/exam?{urlencode({'outcome': answer, 'on': other})}")
-        alert = [one for one in (response.text.partition('id="fitted" role="alert"')[2][:400],) if one]
-        assert response.status_code == 200 or "runs away" in alert[0] or "do not determine" in alert[0]
+        codes = re.findall(
+            r'data-code="(\w+)"', response.text.partition('id="fitted" role="alert"')[2].partition("</div>")[0]
+        )
+        assert response.status_code == 200 or codes in ([RefusalCode.DIVERGING], [RefusalCode.UNDETERMINED])
 
 
-@pytest.mark.parametrize(
-    ("query", "words"),
-    [
-        ("outcome=cheated=no&on=help", "turn the signs round"),
-        ("outcome=cheated=yes&on=left", "a cross-tab may do"),
-        ("outcome=nothing=yes&on=help", "there is no question"),
-        ("outcome=help=magic&on=fair", "has no answer"),
-        ("outcome=cheated=yes", "at least one question"),
-        ("on=help", "whose odds"),
-    ],
-)
-def test_what_cannot_be_fitted_is_said_on_the_page_and_by_the_api(
-    installation: Installation, query: str, words: str
-) -> None:
-    page = installation.page(f"/results/exam?{query}", 400)
-    alert = part(page).one(role="alert")
-    assert words in alert.text
-    refused = json.loads(installation.get(f"/api/surveys/exam/regression?{query}", 400).text)
-    assert refused["code"] == "malformed_request" and f"No regression: {refused['detail']}" == alert.text
+def test_what_cannot_be_fitted_is_said_on_the_page_and_by_the_api(installation: Installation, golden: Golden) -> None:
+    reasons = {}
+    for query, code in (
+        ("outcome=cheated=no&on=help", RefusalCode.REFERENCE_ANSWER),
+        ("outcome=cheated=yes&on=left", RefusalCode.NO_OWN_FIELD),
+        ("outcome=nothing=yes&on=help", RefusalCode.UNKNOWN_QUESTION),
+        ("outcome=help=magic&on=fair", RefusalCode.UNKNOWN_ANSWER),
+        ("outcome=cheated=yes", RefusalCode.MISSING_PREDICTOR),
+        ("on=help", RefusalCode.MISSING_OUTCOME),
+    ):
+        told = part(installation.page(f"/results/exam?{query}", 400))
+        assert alert_codes(told) == [code]
+        refused = json.loads(installation.get(f"/api/surveys/exam/regression?{query}", 400).text)
+        assert refused["code"] == "malformed_request"
+        assert told.one(role="alert").text == f"No regression: {refused['detail']}"
+        reasons[code] = refused["detail"]
+    golden("\n".join(f"{code}: {reason}" for code, reason in reasons.items()))
 
 
 def test_only_who_may_read_the_results_may_fit_them(installation: Installation) -> None:
@@ -141,23 +150,24 @@ def test_only_who_may_read_the_results_may_fit_them(installation: Installation) 
 
 
 def test_work_is_bounded_and_the_rest_left_to_the_command(
-    installation: Installation, monkeypatch: pytest.MonkeyPatch
+    installation: Installation, monkeypatch: pytest.MonkeyPatch, golden: Golden
 ) -> None:
     with monkeypatch.context() as fewer:
         fewer.setattr(access, "MOST_SCANNED_FOR_ANYONE", 100)
         told = part(installation.page(f"/results/exam?{urlencode([*QUERY, ('confidence', '0.77')])}", 400))
-        assert "too many to read for a page; the command candor regress does it" in told.one(role="alert").text
+        assert alert_codes(told) == [RefusalCode.TOO_MANY_REPORTS]
+        assert "candor regress" in told.one(role="alert").text
     names = [f"x{i}" for i in range(4)]
     made = survey(define([yes_no("y"), *(choice(name, 5) for name in names)],
                          [field(COIN, "y"), *(field(subset(5, 1), name) for name in names)]))  # fmt: skip
     people = {"y": np.zeros(50, dtype=int), **{name: np.zeros(50, dtype=int) for name in names}}
     rows = list(reports(made, people, np.random.default_rng()))
-    with pytest.raises(
-        FitError, match=r"125 combinations of answers are too many; at most 64; the command candor regress"
-    ):
+    with pytest.raises(FitError) as page_limit:
         regress_on_questions(made, rows, "y", "yes", names[:3], Options(), PAGE_LIMITS)
-    with pytest.raises(FitError, match=r"625 combinations of answers are too many; at most 512$"):
+    with pytest.raises(FitError) as limit:
         regress_on_questions(made, rows, "y", "yes", names, Options())
+    assert {page_limit.value.code, limit.value.code} == {RefusalCode.TOO_MANY_CELLS}
+    golden(f"on the page: {page_limit.value}\nby the command: {limit.value}")
 
 
 def test_a_fit_is_made_once_for_all_who_read_it(installation: Installation) -> None:

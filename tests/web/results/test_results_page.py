@@ -3,19 +3,23 @@
 import csv
 import io
 import json
+import re
 import secrets
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
+from survey_app.estimate.refusal_codes import RefusalCode
+from survey_app.results.checklist import ItemCode
 from survey_app.store import STEP, State, Submission, now
-from survey_app.store.sqlite import reports as sqlite_reports
+from survey_app.store.sqlite import SqliteStore
 from survey_app.web.results.plots import MOST_PLOTTED
+from survey_app.web.results.reader_choices import ChoiceCode
 from tests.definitions import (
     COIN,
     choice,
@@ -25,17 +29,20 @@ from tests.definitions import (
     subset,
     yes_no,
 )
-from tests.tree import parse
+from tests.golden_files import Golden, page_text
+from tests.tree import Node, parse
 from tests.web.results.results_fixtures import (
     EVIL,
     LISTS,
     PASSWORD,
     TOKEN,
     Installation,
+    alert_codes,
     campus,
     check_row,
     describe_row,
     fill,
+    hide_numbers,
     hostile_survey,
     in_page_order,
     parse_svg,
@@ -132,13 +139,18 @@ def test_the_table_and_the_plot_say_the_same(installation: Installation, slug: s
     assert (sample > 0) == ("sample" in query and slug == "campus")
 
 
-def test_what_the_noise_did_is_told_once_with_its_numbers(installation: Installation) -> None:
+def test_what_the_noise_did_is_told_once_with_its_numbers(installation: Installation, golden: Golden) -> None:
     page = installation.page("/results/campus")
     (section,) = [one for one in page.all("section") if one.attributes.get("aria-labelledby") == "noise"]
     yes = json.loads(installation.get("/api/surveys/campus/results").text)["questions"][0]["estimates"][1]
-    assert f"{100 * yes['reported']:.1f}%" in section.text
-    assert "25.0% would still be sent; if everybody had it, about 75.0%" in section.text
-    assert f"= {100 * yes['unbiased']:.1f}%".replace("-", "−") in section.text
+    shown = {key: section.one("data", data_key=key).text for key in ("reported", "q", "p", "unbiased")}
+    assert shown == {
+        "reported": f"{100 * yes['reported']:.1f}%",
+        "q": "25.0%",
+        "p": "75.0%",
+        "unbiased": f"{100 * yes['unbiased']:.1f}%".replace("-", "−"),
+    }
+    golden(hide_numbers(section.one("div", id="live-noise").text))
     rows = plot_rows(section.one("svg"))
     assert f"reported {100 * yes['reported']:.1f}%" in rows[0]
 
@@ -151,12 +163,11 @@ def test_what_the_noise_did_is_told_with_the_chances_of_a_margin(fresh: Installa
     page = fresh.page("/results/exam")
     (section,) = [one for one in page.all("section") if one.attributes.get("aria-labelledby") == "noise"]
     _, yes = json.loads(fresh.get("/api/surveys/exam/results").text)["questions"][0]["estimates"]
-    told = "{}% would still be sent; if everybody had it, about {}%"  # decimals as the width of the interval allows
-    either = [
-        (told.format(25, 92), f"{100 * yes['reported']:.0f}%"),
-        (told.format("25.0", 91.7), f"{100 * yes['reported']:.1f}%"),
-    ]
-    assert any(sentence in section.text and share in section.text for sentence, share in either)
+    shown = [section.one("data", data_key=key).text for key in ("q", "p", "reported")]
+    assert shown in (  # decimals as the width of the interval allows
+        ["25%", "92%", f"{100 * yes['reported']:.0f}%"],
+        ["25.0%", "91.7%", f"{100 * yes['reported']:.1f}%"],
+    )
 
 
 def test_estimates_come_first_and_the_settings_are_folded_until_they_are_changed(installation: Installation) -> None:
@@ -234,9 +245,7 @@ def test_all_plots_of_shares_have_one_scale_unless_the_reader_wants_others(insta
 
     assert longest("") == {"100%"}
     assert len(longest("?scale=own")) > 1
-    assert (
-        "The scale is “common” or “own”" in installation.page("/results/campus?scale=mine", 400).one(role="alert").text
-    )
+    assert alert_codes(installation.page("/results/campus?scale=mine", 400)) == [ChoiceCode.SCALE]
 
 
 def test_what_the_noise_did_is_never_told_of_no_answer_or_of_what_nobody_can_tell(fresh: Installation) -> None:
@@ -258,15 +267,13 @@ def test_what_the_noise_did_is_never_told_of_no_answer_or_of_what_nobody_can_tel
     ]
 
 
-def test_words_on_the_page_are_those_that_people_know(installation: Installation) -> None:
-    page = installation.page("/results/campus", name="ada").text
-    for known, ours in (
-        ("Effective sample size", "Worth without noise"),
-        ("1% of fake responses", "invented"),
-        ("Raw data as CSV", "Noisy bits"),
-        ("how much one report can tell about its person", "ε of a whole report"),
-    ):
-        assert known in page and ours not in page
+def test_words_on_the_page_are_those_that_people_know(installation: Installation, golden: Golden) -> None:
+    html = installation.get("/results/campus", name="ada").text
+    golden(page_text(html, '<details class="terms"', "</details>"), "terms")
+    golden(page_text(html, '<h2 id="downloads"', "</section>"), "downloads")
+    golden("\n".join(name.text for name in parse(html).one("dl", id="facts-cheated").all("dt")), "facts")
+    for ours in ("Worth without noise", "invented", "Noisy bits", "ε of a whole report"):
+        assert ours not in html
 
 
 def test_a_reader_may_choose_the_intervals_without_scripts(installation: Installation) -> None:
@@ -286,50 +293,68 @@ def test_a_reader_may_choose_the_intervals_without_scripts(installation: Install
     assert "random sample of" in plain.one("p", class_="target").text
 
 
-@pytest.mark.parametrize(
-    ("query", "message"),
-    [
-        ("confidence=high", "A confidence level is a number from 0.5 to 0.999, in steps of 0.001"),
-        ("confidence=0.9995", "A confidence level"),
-        ("confidence=0.90000001", "A confidence level"),
-        ("confidence=2", "A confidence level"),
-        ("confidence=nan", "A confidence level"),
-        ("population=many", "A population is a number of people"),
-        ("population=10", "1,200 reports cannot come from 10 people"),
-        ("population=-5", "A population is a number"),
-        ("population=" + "9" * 5000, "A population is a number"),
-        ("target=everybody", "The target is"),
-        ("view=upside", "The view is"),
-        ("rows=cheated", "none is chosen for the columns"),
-        ("columns=cheated", "none is chosen for the rows"),
-        ("rows=cheated&columns=cheated", "choose two different questions"),
-        ("rows=cheated&columns=nothing", "there is no question"),
-        ("rows=cheated&columns=hours", "hours is a number without bins"),
-        ("with=nowhere", "There is no survey “nowhere” whose results you may see"),
-        ("with=private", "There is no survey “private” whose results you may see"),
-        ("with=others", "do not ask the same questions"),
-        (urlencode({"with": EVIL, "rows": EVIL, "columns": "fair"}), "There is no survey"),
-        (urlencode([("with", f"s{i}") for i in range(20)]), "At most 12"),
-    ],
-)
+BAD_CHOICES: list[tuple[str, list[ChoiceCode | RefusalCode]]] = [
+    ("confidence=high", [ChoiceCode.CONFIDENCE]),
+    ("confidence=0.9995", [ChoiceCode.CONFIDENCE]),
+    ("confidence=0.90000001", [ChoiceCode.CONFIDENCE]),
+    ("confidence=2", [ChoiceCode.CONFIDENCE]),
+    ("confidence=nan", [ChoiceCode.CONFIDENCE]),
+    ("population=many", [ChoiceCode.POPULATION]),
+    ("population=10", [ChoiceCode.SMALL_POPULATION]),
+    ("population=-5", [ChoiceCode.POPULATION]),
+    ("population=" + "9" * 5000, [ChoiceCode.POPULATION]),
+    ("target=everybody", [ChoiceCode.TARGET]),
+    ("view=upside", [ChoiceCode.VIEW]),
+    ("scale=mine", [ChoiceCode.SCALE]),
+    ("rows=cheated", [RefusalCode.MISSING_COLUMNS]),
+    ("columns=cheated", [RefusalCode.MISSING_ROWS]),
+    ("rows=cheated&columns=cheated", [RefusalCode.REPEATED]),
+    ("rows=cheated&columns=nothing", [RefusalCode.UNKNOWN_QUESTION]),
+    ("rows=cheated&columns=hours", [RefusalCode.NO_SHARES]),
+    ("with=nowhere", [RefusalCode.UNKNOWN_SURVEY]),
+    ("with=private", [RefusalCode.UNKNOWN_SURVEY]),
+    ("with=others", [RefusalCode.OTHER_QUESTIONS]),
+    (
+        urlencode({"with": EVIL, "rows": EVIL, "columns": "fair"}),
+        [RefusalCode.UNKNOWN_QUESTION, RefusalCode.UNKNOWN_SURVEY],
+    ),
+    (
+        urlencode([("with", f"s{i}") for i in range(20)]),
+        [RefusalCode.TOO_MANY_SURVEYS, *[RefusalCode.UNKNOWN_SURVEY] * 12],
+    ),
+]
+
+
+@pytest.mark.parametrize(("query", "codes"), BAD_CHOICES)
 def test_a_bad_choice_is_a_message_on_a_page_that_still_shows_the_results(
-    installation: Installation, query: str, message: str
+    installation: Installation, query: str, codes: list[ChoiceCode | RefusalCode]
 ) -> None:
     page = installation.page(f"/results/campus?{query}", 400)
-    assert any(message in alert.text for alert in page.all(role="alert"))
+    assert alert_codes(page) == codes
     assert len(page.all("section", class_="question")) == 8
     assert not [one for one in page.all("script") if "src" not in one.attributes]
+
+
+def test_bad_choices_in_words(installation: Installation, golden: Golden) -> None:
+    queries = {codes[0]: query for query, codes in reversed(BAD_CHOICES)}  # the first of each
+    pages = {code: installation.page(f"/results/campus?{query}", 400) for code, query in queries.items()}
+    golden("\n".join(f"{code}: {page.all(role='alert')[0].all('p')[0].text}" for code, page in sorted(pages.items())))
+
+
+def test_a_survey_that_one_may_not_see_is_told_as_one_that_does_not_exist(installation: Installation) -> None:
+    hidden, unknown = (installation.page(f"/results/campus?with={name}", 400) for name in ("private", "nowhere"))
+    assert hidden.one(role="alert").text.replace("private", "nowhere") == unknown.one(role="alert").text
 
 
 def test_empty_fields_of_the_form_are_no_choices(installation: Installation) -> None:
     installation.page("/results/campus?confidence=0.95&target=population&population=&rows=&columns=&with=")
 
 
-def test_who_may_see_what(installation: Installation) -> None:
+def test_who_may_see_what(installation: Installation, golden: Golden) -> None:
     assert installation.page("/results/private", name="ada").one("h1").text == "Campus life"
-    page = installation.page("/results/private", 403, name="bob")
-    assert "These results are private" in page.one("h1").text
-    assert "bob" in page.text
+    refused = installation.get("/results/private", 403, name="bob").text
+    assert parse(refused).one("h1").attributes["data-code"] == "forbidden"
+    golden(page_text(refused, "<h1", "</ul>"))
     answer = installation.get("/results/private?confidence=0.9&rows=fair", 302)
     where = urlsplit(answer.headers["Location"])
     assert where.path == "/login"
@@ -366,7 +391,7 @@ def test_the_page_obeys_the_strict_policy(installation: Installation) -> None:
     everything = page.all()
     assert not [one for one in everything if "style" in one.attributes or one.tag == "style"]
     assert not [key for one in everything for key in one.attributes if key.startswith("on")]
-    assert "@media screen and (prefers-color-scheme:dark)" in installation.get("/static/charts.css").text
+    assert re.search(r"@media screen[^{]*\(prefers-color-scheme:dark\)", installation.get("/static/charts.css").text)
 
 
 @pytest.mark.parametrize("address", ["/results/campus?rows=help&columns=fair&with=west&view=table", "/results/others"])
@@ -409,37 +434,50 @@ def test_hostile_texts_stay_texts(fresh: Installation) -> None:
         assert len(page.all("script")) == 2
 
 
-def test_every_state_has_a_page_of_its_own(fresh: Installation) -> None:
+def note(page: Node) -> Node:
+    """Return where a page says why it has no results, or which state its survey is in."""
+    return (page.all("section", data_note=None) or page.all("p", id="live-state"))[0]
+
+
+def test_every_state_has_a_page_of_its_own(fresh: Installation, golden: Golden) -> None:
     fresh.add(campus("empty"))
-    page = fresh.page("/results/empty")
-    assert "No results yet" in page.text and "/s/empty" in page.text
-    assert [one.attributes["class"] for one in page.all("svg")] == ["mark"], "no plots"
     for slug, count in (("none", 0), ("few", 1), ("almost", STEP - 1)):
         fresh.add(campus(slug), count, close=True)
-        assert "closed before 20 reports had come" in fresh.page(f"/results/{slug}").text
+    fresh.add(campus("later"), opens=datetime(2099, 1, 1, tzinfo=UTC))
+    fresh.add(campus("open"), 40)
     fresh.store.set_state(fresh.add(campus("paused"), 40), State.PAUSED)
-    assert "takes a pause" in fresh.page("/results/paused").text
-    fresh.add(campus("later"), opens=now() + timedelta(days=1))
-    assert "Not open yet" in fresh.page("/results/later").text
     fresh.add(campus("closed"), 33, close=True)
-    page = fresh.page("/results/closed")
-    assert "These figures are final" in page.text
-    assert "data-count" not in page.one(id="page").attributes
     fresh.add(campus("full"), 30, max_reports=30)
-    page = fresh.page("/results/full")
-    assert "all the reports it wants" in page.text and "closes with 30 reports" in page.text
-    assert "data-count" not in page.one(id="page").attributes
+    codes = {
+        "empty": "waiting",
+        "none": "too_few_reports",
+        "few": "too_few_reports",
+        "almost": "too_few_reports",
+        "later": "not_open",
+        "open": "open",
+        "paused": "paused",
+        "closed": "closed",
+        "full": "full",
+    }
+    pages = {slug: fresh.page(f"/results/{slug}") for slug in codes}
+    assert {slug: note(page).attributes["data-note"] for slug, page in pages.items()} == codes
+    words = {code: note(pages[slug]).text for slug, code in codes.items()}
+    golden("\n".join(f"{code}: {text}" for code, text in words.items()))
+    assert "/s/empty" in [link.attributes["href"] for link in pages["empty"].all("a")]
+    assert [one.attributes["class"] for one in pages["empty"].all("svg")] == ["mark"], "no plots"
+    alive = {slug for slug, page in pages.items() if "data-count" in page.one(id="page").attributes}
+    assert alive == {"empty", "later", "open", "paused"}
+    assert "30" in pages["full"].one("div", data_item=ItemCode.STOPPING).text
     fresh.add(campus("draft"), state=State.READY)
     for slug in ("draft", "nothing", "No%20Slug"):
-        page = fresh.page(f"/results/{slug}", 404)
-        assert "There are no results here" in page.one("h1").text
+        assert fresh.page(f"/results/{slug}", 404).one("h1").attributes["data-code"] == "not_found"
         fresh.page(f"/results/{slug}", 404, name="ada")
     fresh.get("/results/nothing.csv", 404)
 
 
 def test_one_report_of_an_open_survey_shows_nothing(fresh: Installation) -> None:
     fresh.add(campus(), 1)
-    assert "No results yet" in fresh.page("/results/campus").text
+    assert note(fresh.page("/results/campus")).attributes["data-note"] == "waiting"
 
 
 def test_an_older_version_says_so(fresh: Installation) -> None:
@@ -447,13 +485,13 @@ def test_an_older_version_says_so(fresh: Installation) -> None:
     first = fresh.add(define([yes_no(), yes_no("told")], fields), 40)
     fresh.add(define([yes_no() | {"text": "Again?"}, yes_no("told")], fields), 20)
     page = fresh.page(f"/results/exam?digest={first.survey.digest}")
-    assert "older version" in page.text
+    assert page.all("p", data_note="older_version")
     assert page.one("data", data_key="reports").text == "60"  # it is closed, so all of them
     link = next(a for a in page.all("a") if "CSV" in a.text)
     assert f"digest={first.survey.digest}" in link.attributes["href"]
     kept = [one.attributes["value"] for one in page.all("input", type="hidden", name="digest")]
     assert kept == [first.survey.digest] * len(page.all("form"))  # every form stays with this version
-    assert "older version" not in fresh.page("/results/exam").text
+    assert not fresh.page("/results/exam").all("p", data_note="older_version")
     fresh.page("/results/exam?digest=00", 404)
 
 
@@ -464,7 +502,7 @@ def test_a_question_that_too_few_were_asked_says_so(fresh: Installation) -> None
     fresh.store.write([Submission(made.key, secrets.token_bytes(16), first_asked) for _ in range(2 * STEP)].copy)
     page = fresh.page("/results/exam")
     assert page.one("section", id="q-a").all("svg")
-    assert "Not enough reports" in page.one("section", id="q-b").text
+    assert page.one("section", id="q-b").all("p", data_note="too_few_reports")
 
 
 def test_new_reports_show_at_their_step(fresh: Installation) -> None:
@@ -487,7 +525,7 @@ def test_the_page_reads_the_tally_and_no_bits(fresh: Installation, monkeypatch: 
         raise AssertionError("the page scans")
         yield
 
-    monkeypatch.setattr(sqlite_reports, "_rows", never)
+    monkeypatch.setattr(SqliteStore, "_scan", never)
     fresh.page("/results/campus?with=&target=sample")
     fresh.page("/results/campus?rows=help&columns=fair")  # a joint field needs no scan either
     fresh.page("/results/campus?rows=cheated&columns=fair", 500)
@@ -519,14 +557,20 @@ def test_a_survey_with_a_hundred_questions_has_contents_and_all_of_them(fresh: I
     assert links == [f"#q-q{i}" for i in range(100)]
 
 
-def test_a_stopping_rule_that_was_changed_while_people_answered_is_to_be_explained(fresh: Installation) -> None:
-    published = fresh.add(campus(), 2 * STEP)
+def test_a_stopping_rule_that_was_changed_while_people_answered_is_to_be_explained(
+    fresh: Installation, golden: Golden
+) -> None:
+    def rule() -> Node:
+        return fresh.page("/results/campus").one("div", data_item=ItemCode.STOPPING)
+
+    published = fresh.add(campus(), 2 * STEP, max_reports=4000)
     fresh.store.set_terms(published, replace(published.terms, deletes=now() + timedelta(days=9)))
-    told = "This was changed after the survey had opened: state when and why."
-    assert told not in fresh.get("/results/campus").text
+    assert "class" not in rule().attributes, "nothing to fill in"
+    golden(rule().text, "as published")
     fresh.store.set_terms(published, replace(published.terms, max_reports=5000))
-    text = fresh.get("/results/campus").text
-    assert f"The survey closes with 5,000 reports. {told}" in text
+    changed = rule()
+    assert changed.attributes["class"] == "open" and "5,000" in changed.text
+    golden(changed.text, "changed")
     fresh.store.set_state(published, State.PAUSED)
     fresh.store.set_state(published, State.OPEN)
-    assert told in fresh.get("/results/campus").text
+    assert rule().text == changed.text
