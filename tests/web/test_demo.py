@@ -88,10 +88,10 @@ def test_the_command_prints_the_page_first_and_serves_it(tmp_path: Path, monkeyp
     assert len(told.splitlines()) == 2 + 3
 
 
-def test_the_workers_get_what_the_command_gives(installation: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_workers_get_what_the_command_gives(installation: Installation) -> None:
     """`create` is called in each worker, with what all of them share."""
-    monkeypatch.setenv("CANDOR_DB", f"sqlite:///{installation.store.path}")
-    made = serve._load_application("survey_app.web.rsgi", Counts(), config={"DEMO": (OWN.slug, OWN.digest)})
+    config = {"DB": f"sqlite:///{installation.store.path}", "DEMO": (OWN.slug, OWN.digest)}
+    made = serve._load_application("survey_app.web.rsgi", Counts(), config=config)
     assert isinstance(made, RsgiAdapter)
     assert made._app.config["DEMO"] == (OWN.slug, OWN.digest)
     made.close()
