@@ -33,7 +33,7 @@ RUNS = (
     "1qaz2wsx3edc4rfv5tgb6yhn7ujm", "qazwsxedcrfvtgbyhnujm", "!@#$%^&*()", '!"§$%&/()=',
 )  # fmt: skip
 LOOKALIKES = str.maketrans("@4013$5!", "aaoiessi")
-ADVICE = "take four or five words that have nothing to do with each other, or what a password manager makes"
+ADVICE = "use four or five unrelated words, or a password from a password manager"
 MOST_CONCURRENT_HASHES = 4  # argon2 computations in one process: each takes 64 MB of memory
 WAIT_SECONDS = 2.0  # to wait for a free slot before the request is refused
 _hasher = PasswordHasher()
@@ -55,9 +55,9 @@ _nobody = _make_decoy_hash(_hasher)
 def hash_password(password: str, name: str) -> str:
     """Return the argon2 hash of a password; raise StoreError if its length is out of range or it is easy to guess."""
     if not LEAST_PASSWORD <= len(password) <= MOST_PASSWORD:
-        raise StoreError(f"a password has {LEAST_PASSWORD} to {MOST_PASSWORD} characters")
+        raise StoreError(f"a password must have {LEAST_PASSWORD} to {MOST_PASSWORD} characters")
     if reason := find_weakness(password, name):
-        raise StoreError(f"this password {reason}, so it is among the first that anybody would try; {ADVICE}")
+        raise StoreError(f"this password {reason}, so it is easy to guess; {ADVICE}")
     with _hash_slot():
         return _hasher.hash(password)
 
@@ -81,8 +81,8 @@ def find_weakness(password: str, name: str) -> str | None:
 
     The text continues a sentence that begins with "this password".
     Length protects a password, so there are no rules about its characters (NIST SP 800-63B, 5.1.1.2).
-    Refused are the first entries of any list of stolen passwords: common words with digits around them, keyboard rows,
-    repetitions, dates, the account's name.
+    It refuses the most frequent entries of lists of stolen passwords: common words with digits around them, keyboard
+    rows, repetitions, dates, and the account's name.
     """
     folded = password.casefold()
     letters, name_letters = ("".join(filter(str.isalnum, text)) for text in (folded, name.casefold()))
@@ -93,14 +93,14 @@ def find_weakness(password: str, name: str) -> str | None:
     ):
         return "is little more than the account's own name"
     if not any(letter.isalpha() for letter in folded) and len(folded) < LEAST_DIGITS:
-        return "has digits and signs only"
+        return "has only digits and symbols"
     core = re.sub(r"^[\W\d_]+|[\W\d_]+$", "", folded)  # without the usual digits and signs around a word
     if any(_repeats(text) for text in (folded, core)):
-        return "is one thing again and again"
+        return "repeats itself"
     if len(set(folded)) < LEAST_DISTINCT or _pieces(folded) < LEAST_DISTINCT:
-        return "is a row of the keyboard or of the alphabet"
+        return "has few different characters, or is a sequence from the keyboard or the alphabet"
     if "".join(filter(str.isalpha, core.translate(LOOKALIKES))) in COMMON:
-        return "is one very common word"
+        return "is a very common word"
     return None
 
 
@@ -137,7 +137,7 @@ def check_password(user: User | None, password: str) -> bool:
 def add_user(store: Store, name: str, password: str) -> User:
     """Add an account; raise StoreError if the name is not plain or the password is refused."""
     if not name.isprintable() or not 1 <= len(name.strip()) <= LONGEST_NAME or name != name.strip():
-        raise StoreError(f"a name has 1 to {LONGEST_NAME} printable characters, with no space around")
+        raise StoreError(f"a name must have 1 to {LONGEST_NAME} printable characters, with no space at either end")
     return store.add_user(name, hash_password(password, name))
 
 

@@ -20,11 +20,11 @@ PIPE = r"\|"  # in a table
 PAGE = Path(__file__).parent.parent / "docs" / "commands.md"
 TOP = """# The command line
 
-Every command, as its `--help` tells it; `python -m tests.commands_page` writes this page from there. With uvx it is also called `candor-survey`.
+Every command, as its `--help` describes it; `python -m tests.commands_page` writes this page from the help texts. With uvx, `candor` is also called `candor-survey`.
 
-`--db URL` before the command, or `CANDOR_DB`, names the store; without them it is `./candor.db`. Results go to standard output, whatever else is said to standard error, so that the one can be piped and the other read.
+`--db URL` before the command, or `CANDOR_DB`, names the database; the default is `./candor.db`. Results go to standard output, and all other messages to standard error, so that results can be piped while messages stay visible.
 
-Something does not work? `candor doctor` looks at everything that is often wrong, and says what to do.
+Something does not work? `candor doctor` checks for common problems, and says how to fix them.
 
 ## Exit codes
 
@@ -38,15 +38,15 @@ Something does not work? `candor doctor` looks at everything that is often wrong
 |---|---|
 {variables}
 
-Beside these: `NO_COLOR` turns colours off, `SQLITE_TMPDIR` says where SQLite writes what is temporary.
+Two other variables also work: `NO_COLOR` turns colours off, and `SQLITE_TMPDIR` sets where SQLite writes temporary files.
 
 ## Colours and bars
 
-There are few colours, and only on a terminal: none in a pipe or a file, with `NO_COLOR` set, or with `TERM=dumb`. Long work shows how far it is on standard error, on a terminal alone.
+There are few colours, and only on a terminal: none in a pipe or a file, with `NO_COLOR` set, or with `TERM=dumb`. Long operations show a progress bar on standard error, but only on a terminal.
 
 ## Completion
 
-`candor completion bash`, and the same for `zsh` and `fish`, prints a script by which the shell completes commands, options, files, and slugs from the SQLite file that the command would use. In bash, for every new shell:
+`candor completion bash`, and the same for `zsh` and `fish`, prints a script that lets the shell complete commands, options, files and slugs. Slugs are read from the SQLite file that the command would use. In bash, to load the script in every new shell:
 
 ```sh
 candor completion bash >> ~/.bash_completion

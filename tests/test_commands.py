@@ -172,9 +172,7 @@ def test_the_first_survey_can_be_made_line_by_line(tmp_path: Path, monkeypatch: 
         assert "campus" in candor("ledger", "show")
     for words in wanted:
         printed[words[0]] = _typed(words)
-    assert (
-        "ada is added" in printed["user"] and "cheated" in printed["plan"] and "/s/campus#sha256=" in printed["survey"]
-    )
+    assert "ada" in printed["user"] and "cheated" in printed["plan"] and "/s/campus#sha256=" in printed["survey"]
     assert "5000 reports were added" in printed["simulate"]
     assert re.search(r"^4,9[678]\d reports; 95% intervals for the population", printed["results"], re.MULTILINE)
 

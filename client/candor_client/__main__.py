@@ -34,18 +34,18 @@ from candor_client.verify import check_limit, verify
 
 STATES = {
     "begun": "begun",
-    "taking": "a ticket is being taken",
-    "ticket": "a ticket waits",
-    "made": "made, not yet acknowledged",
+    "taking": "taking a ticket",
+    "ticket": "ticket taken, not yet answered",
+    "made": "report made, not yet acknowledged",
     "stored": "stored",
 }
 MODULE = "python -m candor_client"
-SOLE_RESPONDENT_NOTE = "If {} knows which report is yours;\nwhat it says is still left to the dice."
+SOLE_RESPONDENT_NOTE = "If {} knows which report is yours.\nIts content is still randomized."
 LEDGER_COPY_NOTE = (
     "A copy of this file reveals where you took part, on which days, and what it cost. Once a report is stored, it "
     "reveals neither your answers nor which report is yours.",
-    "Before a report is stored, it also holds the report, the invitation or the ticket: a thief could use those in "
-    "your place, and recognise them at the server.",
+    "Before a report is stored, the file also contains the report, the invitation or the ticket. A thief could use "
+    "them in your place, and recognise them at the server.",
 )
 
 
@@ -85,17 +85,27 @@ def respond_parser(program: str = "candor") -> argparse.ArgumentParser:
     )
     parser.add_argument("url", help="the survey's link, …/s/<slug>; #sha256=… pins its definition")
     parser.add_argument(
-        "--limit", default=str(SURVEY_LIMIT), help="the most ε for all versions of a survey (default %(default)s)"
+        "--limit", default=str(SURVEY_LIMIT), help="the maximum ε for all versions of a survey (default %(default)s)"
     )
     parser.add_argument(
-        "--server-limit", default=str(SERVER_LIMIT), help="the most ε for all surveys of a server (default %(default)s)"
+        "--server-limit",
+        default=str(SERVER_LIMIT),
+        help="the maximum ε for all surveys of a server (default %(default)s)",
     )
-    parser.add_argument("--ledger", type=Path, help="the ledger's file, if not the usual one")
+    parser.add_argument("--ledger", type=Path, help="the ledger file, if not the default one")
     parser.add_argument("--code", help="an invitation code, if the link has none")
-    parser.add_argument("--ticket-link", action="store_true", help="print a link that carries the ticket elsewhere")
-    parser.add_argument("--language", help="the language to be asked in, if the survey has it; nobody is told")
-    parser.add_argument("--answers", type=Path, help="a JSON file of answers instead of questions")
-    parser.add_argument("--yes", action="store_true", help="take and send without asking; for use with --answers")
+    parser.add_argument(
+        "--ticket-link", action="store_true", help="print a link that moves the ticket to another device"
+    )
+    parser.add_argument(
+        "--language", help="the language of the questions, if the survey has it; the choice is not sent"
+    )
+    parser.add_argument("--answers", type=Path, help="a JSON file with the answers; no questions are asked")
+    parser.add_argument(
+        "--yes",
+        action="store_true",
+        help="take a ticket and send the report without confirmation; for use with --answers",
+    )
     parser.add_argument("--receipt", type=Path, help="save the receipt to this file")
     return parser
 
@@ -124,13 +134,16 @@ def _respond(arguments: list[str], clock: Clock, program: str) -> int:
     entry = device.entry(address, survey, spending)
     _print_introduction(translated, list_languages(survey), spending, address.server, device)
     if entry.stored:
-        print(f"\nThis device answered it on {entry.day}. Nothing is sent a second time.{format_farewell(translated)}")
+        print(
+            f"\nThis device answered this survey on {entry.day}. Nothing is sent a second time."
+            f"{format_farewell(translated)}"
+        )
         return 0
     answers = dict[str, Any]()
     if entry.state != "made":
         spending.charge(survey, address.server, options.limit, options.server_limit)
         if survey.consent and not (
-            options.yes or _confirm("Do you agree to the above? This is neither sent nor kept.")
+            options.yes or _confirm("Do you agree to the above? Your agreement is neither sent nor stored.")
         ):
             print("Nothing was asked, and nothing was sent.")
             return 1
@@ -144,25 +157,28 @@ def _respond(arguments: list[str], clock: Clock, program: str) -> int:
         field_index = device.ledger.begin(survey, address.server).asked
         _print_protection(survey, field_index, spending.spent_on_survey(survey, address.server))
         answers = _read_answers(options.answers) if options.answers else interview(survey, field_index, translated)
-        if not (options.yes or _confirm("Randomize these answers now? It spends the ε above, once and for all.")):
+        if not (options.yes or _confirm("Randomize these answers now? This spends the ε above, once and for all.")):
             print("Nothing was randomized, spent or sent.")
             return 1
     start = clock.monotonic()
     entry, is_new = device.make(address, survey, answers)
     if not is_new:
-        print("\nThis device has already made its report to this survey; it can only send the same one again.")
+        print("\nThis device has already made its report to this survey. It can only send the same report again.")
     _print_report(survey, translated, entry, answers if is_new else None)
     if not (options.yes or _confirm("Send this? It cannot be withdrawn: nothing in it says that it is yours.")):
         print("Not sent. Run the same command again to send this same report.")
         return 1
     status = device.send(address, survey, entry, start)
     receipt = Receipt(survey.digest, entry.bits, status, entry.epsilon, repeated=not is_new)
-    print(f"\nThe server has it ({status}). Your receipt:\n{receipt.to_json().decode()}")
+    print(f"\nThe server has your report ({status}). Your receipt:\n{receipt.to_json().decode()}")
     if options.receipt:
         try:
             options.receipt.write_bytes(receipt.to_json() + b"\n")
         except OSError as error:
-            print(f"candor: cannot write {options.receipt}: {error.strerror}; copy it from above", file=sys.stderr)
+            print(
+                f"candor: cannot write {options.receipt}: {error.strerror}; copy the receipt from above",
+                file=sys.stderr,
+            )
     print(format_farewell(translated), end="")
     return 0
 
@@ -177,8 +193,8 @@ def _ensure_ticket(device: Device, address: Address, survey: Survey, options: ar
     if device.awaits_issuer(address, survey):
         issuer = urlsplit(address.issuer(survey)).netloc
         _print_paragraphs(
-            f"This survey is by invitation. {issuer} changes yours for a ticket, which it signs without seeing it. "
-            "Your report carries the ticket, never the invitation.",
+            f"This survey is by invitation. {issuer} exchanges your invitation for a ticket, which it signs without "
+            "seeing it. Your report contains the ticket, never the invitation.",
             "A server that logs times and addresses can still guess which report followed which ticket. You may take "
             "the ticket now and answer at another time, in another place.",
         )
@@ -187,13 +203,13 @@ def _ensure_ticket(device: Device, address: Address, survey: Survey, options: ar
             return False
     elif device.link_ticket(address, survey):
         _print_paragraphs(
-            "This link brings a ticket. Use it only if you took it yourself, on another device. The person who took it "
-            "recognises your report by it and can find out, by trying, what was sent. What it says is still left to "
-            "the dice.",
-            "If somebody sent it to you, ask them for your invitation instead: your own device then makes up the "
+            "This link contains a ticket. Use it only if you took the ticket yourself, on another device. The person "
+            "who took it recognises your report by it, and can find out by trial and error what was sent. The content "
+            "of the report is still randomized.",
+            "If somebody sent you this link, ask them for your invitation instead. Your own device then creates the "
             "ticket, and nobody else knows it.",
         )
-        if not (options.yes or _confirm("Did you take it yourself, and want to use it?")):
+        if not (options.yes or _confirm("Did you take the ticket yourself, and do you want to use it?")):
             print("The ticket was not used, and nothing was sent.")
             return False
     ticket = device.ticket(address, survey)
@@ -207,10 +223,10 @@ def _ensure_ticket(device: Device, address: Address, survey: Survey, options: ar
 def ledger_parser(program: str = "candor") -> argparse.ArgumentParser:
     """Return the parser for the arguments of `candor ledger`."""
     name = f"{program} ledger"
-    parser = _parser(name, "What this device has answered and spent.", f"{name} show")
+    parser = _parser(name, "Show or forget what this device has answered and spent.", f"{name} show")
     parser.add_argument("action", choices=["show", "forget"])
-    parser.add_argument("--ledger", type=Path, help="the ledger's file, if not the usual one")
-    parser.add_argument("--yes", action="store_true", help="forget without asking")
+    parser.add_argument("--ledger", type=Path, help="the ledger file, if not the default one")
+    parser.add_argument("--yes", action="store_true", help="forget without confirmation")
     return parser
 
 
@@ -229,7 +245,7 @@ def _ledger(arguments: list[str], program: str) -> int:
     if options.action == "show":
         _print_ledger(ledger)
         return 0
-    question = f"Forget {ledger.path}? A survey answered again after that could learn more than its ε."
+    question = f"Forget {ledger.path}? A survey that you then answer again could learn more than its ε."
     if options.yes or _confirm(question):
         ledger.forget()
         print("Forgotten.")
@@ -247,7 +263,7 @@ def _print_ledger(ledger: Ledger) -> None:
     for digest, entry in sorted(spending.entries.items(), key=lambda item: (item[1].host, item[1].name, item[1].day)):
         spent = f"ε {round_up(entry.epsilon, 4)}  {entry.day}" if entry.day else "nothing spent"
         print(f"{entry.slug}  {entry.server}  {spent}  {STATES[entry.state]}  {digest}")
-    print("\nSpent, and the limits that hold unless you say otherwise:")
+    print("\nε spent, and the default limits:")
     for host in sorted({entry.host for entry in spending.entries.values()}):
         on_host = [entry for entry in spending.entries.values() if entry.host == host]
         print(f"{host}  ε {_format_total(on_host)} of {SERVER_LIMIT} for all surveys of this server")
@@ -274,32 +290,32 @@ def _print_introduction(survey: Survey, tags: list[str], spending: Spending, ser
         if text:
             print(wrap_paragraphs(text))
     if alternatives := [language for language in tags if language != survey.language]:
-        print(f"Other languages: --language {' or '.join(alternatives)}. Nobody learns in which one you read it.")
+        print(f"Other languages: --language {' or '.join(alternatives)}. Nobody learns which language you read.")
     name, host = survey.study or survey.slug, host_of(server)
     on_survey, on_server = spending.spent_on_survey(survey, server), spending.spent_on_server(server)
-    print(f"\ndefinition  {survey.digest}\nspends      ε = {round_up(verify(survey), 4)} at the most, once")
+    print(f"\ndefinition  {survey.digest}\nspends      ε = {round_up(verify(survey), 4)} at most, once")
     for label, spent, limit, scope in (
         ("before", on_survey, device.limit, f"{name}, all its versions and groups"),
         ("", on_server, device.server_limit, f"all surveys of {host}"),
     ):
         print(f"{label:12}ε = {round_up(spent, 4)} of your limit of {limit} for {scope}")
     print("            (one operator can have several names)")
-    print("            What is true of a whole household counts once for each of you who answers.")
+    print("            For a fact about a whole household, the ε of every member who answers adds up.")
 
 
 def _print_protection(survey: Survey, field_index: int | None, spent: Decimal) -> None:
     """Print which questions will be asked and how their answers are randomized."""
     if field_index is not None:
         print(f"\n{_format_draw(survey, field_index)}.")
-    rolls = "Before anything leaves, this device rolls dice"
+    rolls = "Before anything is sent, this device randomizes your answers"
     field = survey.fields[field_index or 0] if field_index is not None or len(survey.fields) == 1 else None
     print(
-        textwrap.fill(f"{rolls}: {description.explain(field)}." if field else f"{rolls}; each question tells how.", 100)
+        textwrap.fill(f"{rolls}: {description.explain(field)}." if field else f"{rolls}; each question says how.", 100)
     )
     cases, people = description.posterior_in_hundred(description.SUSPICION, verify(survey) + spent)
-    after = "be as good as certain" if cases == people else f"think it at most about {cases:,} in {people:,}"
-    thought = f"someone who thought the chance was {100 // description.SUSPICION} in 100 that something is true of you"
-    print(textwrap.fill(f"What is sent can be a hint: {thought} could then {after}.", 100))
+    after = "be almost certain of it" if cases == people else f"think it is at most about {cases:,} in {people:,}"
+    before = f"Someone may think the chance is {100 // description.SUSPICION} in 100 that something is true of you."
+    print(textwrap.fill(f"What is sent can be a hint. {before} After that, they could {after}.", 100))
 
 
 def _format_draw(survey: Survey, field_index: int) -> str:
@@ -334,7 +350,9 @@ def _print_report(survey: Survey, translated: Survey, entry: Entry, answers: Map
     print(f"  survey  {survey.digest}  (SHA-256 of the definition)")
     print(f"  id      {to_base64url(entry.id)}  ({origin})\n  bits    {to_base64url(entry.bits)}  (the lines above)")
     if entry.ticket:
-        print(f"  ticket  {to_base64url(entry.ticket.prefix)} and its signature; who signed it has not seen it")
+        print(
+            f"  ticket  {to_base64url(entry.ticket.prefix)} and its signature; the issuer signed it without seeing it"
+        )
     print(f"  this costs ε = {round_up(entry.epsilon, 4)}")
 
 
@@ -345,7 +363,7 @@ def _read_answers(path: Path) -> dict[str, Any]:
         why = getattr(error, "strerror", None) or error
         raise AnswerError(str(path), f"cannot be read: {why}") from None
     if not isinstance(answers, dict):
-        raise AnswerError(str(path), "must be one JSON object: question ids and answers")
+        raise AnswerError(str(path), "must be one JSON object that maps question ids to answers")
     return answers
 
 

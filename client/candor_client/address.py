@@ -47,11 +47,11 @@ class Address:
         if parts.scheme not in ("http", "https") or not host or not place or re.search(r"[^\x21-\x7e]", url):
             raise BadAddress(f"{url!r} is not the address of a survey, such as https://example.org/s/exam")
         if parts.username is not None:
-            raise BadAddress("an address with a user name or password in it is not opened")
+            raise BadAddress("an address with a user name or password is not opened; remove them")
         host = normalize_host(host)
         if parts.scheme == "http" and not is_local(host):
             raise BadAddress(
-                f"{url.partition('#')[0]} is not encrypted: anyone on the way could read along. Use https."
+                f"{url.partition('#')[0]} is not encrypted: others on the network could read it. Use https."
             )
         parameters = [part.partition("=")[::2] for part in parts.fragment.split("&") if part]
         fragment = dict(parameters)
@@ -79,7 +79,9 @@ class Address:
         if issuer.startswith("http:") and not (
             self.server.startswith("http:") and is_local(urllib.parse.urlsplit(issuer).hostname or "")
         ):
-            raise BadAddress(f"tickets are taken at {issuer}, which is not encrypted; do not take one there")
+            raise BadAddress(
+                f"tickets of this survey are issued at {issuer}, which is not encrypted; do not take one there"
+            )
         return f"{issuer or self.server}/api/surveys/{self.slug}/tickets"
 
     def ticket_link(self, ticket: Ticket) -> str:
@@ -91,7 +93,7 @@ class Address:
 def check_invitation(code: str) -> str:
     """Return an invitation code that fits into an HTTP header; raise BadAddress for any other."""
     if not re.fullmatch(r"[\x21-\x7e]{1,200}", code):
-        raise BadAddress("an invitation code has 1 to 200 visible ASCII characters")
+        raise BadAddress("an invitation code must have 1 to 200 visible ASCII characters")
     return code
 
 
@@ -116,7 +118,7 @@ def normalize_host(host: str) -> str:
     except ValueError:
         if HOST.fullmatch(host) and not NUMERIC.fullmatch(host):
             return host
-    raise BadAddress(f"{host!r} is not the plain name of a server")
+    raise BadAddress(f"{host!r} is not a plain host name")
 
 
 def is_local(host: str) -> bool:

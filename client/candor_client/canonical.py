@@ -48,7 +48,7 @@ def loads(source: bytes) -> Any:
     except (ValueError, RecursionError) as error:
         raise DefinitionError("not_canonical", "", f"not canonical JSON: {error}") from None
     if not is_canonical:
-        raise DefinitionError("not_canonical", "", "these bytes are not the canonical form of what they say")
+        raise DefinitionError("not_canonical", "", "these bytes are not in canonical form")
     return value
 
 
@@ -85,7 +85,7 @@ def parse_text(value: Any, path: str) -> str:
         raise DefinitionError("bad_value", path, "must not be empty")
     if FORBIDDEN.search(value):
         raise DefinitionError(
-            "bad_value", path, "holds a control character, a bidirectional override or half a character"
+            "bad_value", path, "contains a control character, a bidirectional override or an incomplete character"
         )
     return value
 
@@ -95,7 +95,7 @@ def find_invisible(value: Any, path: str = "") -> tuple[str, str] | None:
     if isinstance(value, str) and (match := INVISIBLE.search(value)):
         character = match.group()
         name = unicodedata.name(character, "a character without a name")
-        return path, f"holds the invisible character U+{ord(character):04X} ({name}); delete it"
+        return path, f"contains the invisible character U+{ord(character):04X} ({name}); delete it"
     inner: Iterable[tuple[str, Any]] = ()
     if isinstance(value, dict):
         inner = ((f"{path}.{key}" if path else key, child) for key, child in value.items())
@@ -148,7 +148,7 @@ def parse_list(value: Any, path: str, least: int) -> list[Any]:
     if not isinstance(value, list):
         raise DefinitionError("bad_value", path, "must be a list")
     if len(value) < least:
-        raise DefinitionError("bad_value", path, "at least two" if least == 2 else "at least one")
+        raise DefinitionError("bad_value", path, f"must have at least {'two entries' if least == 2 else 'one entry'}")
     return value
 
 

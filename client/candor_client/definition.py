@@ -137,7 +137,7 @@ class Survey:
         It skips `find_objections`. Only servers call it, never clients.
         """
         if len(source) > LARGEST_DEFINITION:
-            raise DefinitionError("too_large", "", f"a definition has at most {LARGEST_DEFINITION} bytes")
+            raise DefinitionError("too_large", "", f"a definition may have at most {LARGEST_DEFINITION} bytes")
         return _parse_survey(canonical.loads(source), source)
 
     @cached_property
@@ -180,7 +180,9 @@ def find_objections(survey: Survey) -> Iterator[DefinitionError]:
     """Yield the errors that are new in 0.9: too many labels, too many fields, invisible characters."""
     yield from find_oversized_questions(survey.questions)
     if len(survey.fields) > MOST_FIELDS:
-        yield DefinitionError("too_large", "fields", f"has {len(survey.fields)} entries; {MOST_FIELDS} are allowed")
+        yield DefinitionError(
+            "too_large", "fields", f"has {len(survey.fields)} entries; at most {MOST_FIELDS} are allowed"
+        )
     if canonical.INVISIBLE.search(survey.source.decode()) and (
         fault := canonical.find_invisible(canonical.loads(survey.source))
     ):
@@ -197,7 +199,7 @@ def _parse_survey(value: Any, source: bytes) -> Survey:
         values["language"] = display.parse_language(value["language"], "language", "en")
     values["slug"] = parse_name(value["slug"], "slug")
     if ("study" in value) != ("group" in value):
-        raise DefinitionError("bad_value", "group", "study and group go together")
+        raise DefinitionError("bad_value", "group", "study and group must be given together")
     if "study" in value:
         values |= {"study": parse_name(value["study"], "study"), "group": parse_text(value["group"], "group")}
         if not values["slug"].startswith(f"{values['study']}-"):
@@ -251,7 +253,7 @@ def _parse_fields(value: Any, questions: Sequence[Question], raws: Sequence[Any]
         mechanism = mechanisms.parse(form, size, f"{path}.mechanism")
         fields.append(Field(members, mechanism, chance, digest.hexdigest()))
     if free:
-        raise DefinitionError("bad_value", "fields", f"no field holds {next(iter(free))}")
+        raise DefinitionError("bad_value", "fields", f"no field contains the question {next(iter(free))}")
     if sum(field.chance for field in fields) > MOST_CHANCES:
         raise DefinitionError("bad_value", "fields", f"the chances add up to more than {MOST_CHANCES}")
     return tuple(fields)
@@ -263,7 +265,7 @@ def _enumerate_names(value: Any, path: str) -> Iterator[tuple[int, Any]]:
 
 def _claim_question(name: Any, free: dict[str, int], path: str) -> int:
     if not isinstance(name, str) or name not in free:
-        raise DefinitionError("bad_value", path, "must be a question of no other field")
+        raise DefinitionError("bad_value", path, "must be a question that is in no other field")
     return free.pop(name)
 
 
@@ -273,9 +275,9 @@ def _measure(form: Any, questions: Sequence[Question], path: str) -> tuple[int, 
     size = prod(question.size for question in questions)
     if len(questions) > 1:
         if mechanism and not mechanism.fits_joint:
-            raise DefinitionError("bad_mechanism", path, f"{mechanism.kind} is for one question alone")
+            raise DefinitionError("bad_mechanism", path, f"{mechanism.kind} is for a single question")
         if size > MOST_CELLS:
-            raise DefinitionError("too_large", path, f"a joint field has at most {MOST_CELLS} combinations")
+            raise DefinitionError("too_large", path, f"a joint field may have at most {MOST_CELLS} combinations")
     elif mechanism:
         return mechanism.fit(form, questions[0], path)
     return size, size

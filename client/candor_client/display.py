@@ -55,7 +55,7 @@ class Translation:
 def parse_language(value: Any, path: str, default: str) -> str:
     """Return a language tag other than the default; raise DefinitionError for any other value."""
     if not isinstance(value, str) or not LANGUAGE.fullmatch(value) or value == default:
-        raise DefinitionError("bad_value", path, f"must be a language tag such as 'de'; {default!r} is left out")
+        raise DefinitionError("bad_value", path, f"must be a language tag such as 'de', other than {default!r}")
     return value
 
 
@@ -70,7 +70,9 @@ def parse_sections(value: Any, questions: Sequence[Question]) -> tuple[Section, 
         check_keys(raw, path, ("first", "title"), ("text", "grid"))
         first = raw["first"]
         if not isinstance(first, str) or first not in places or (starts and places[first] <= starts[-1]):
-            raise DefinitionError("bad_value", f"{path}.first", "must be a question after the section before")
+            raise DefinitionError(
+                "bad_value", f"{path}.first", "must be a question after the start of the previous section"
+            )
         starts.append(places[first])
         text = parse_text(raw["text"], f"{path}.text") if "text" in raw else ""
         grid = "grid" in raw and parse_true(raw["grid"], f"{path}.grid")

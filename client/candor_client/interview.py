@@ -71,7 +71,7 @@ def _format_section_text(text: str) -> str:
 def _note(field: Field | None, unexplained: list[Field]) -> str:
     """Return the note of a question: that it is a filter, or how its field is randomized, once for each field."""
     if field is None:
-        return f"{FILTER}; what is sent can hint at it, and the same dice protect it"
+        return f"{FILTER}; what is sent can hint at it, and the same randomization protects it"
     if field not in unexplained:
         return ""
     unexplained.remove(field)
@@ -91,7 +91,7 @@ def _ask(question: Question, translated: Question, note: str, random_bytes: Rand
     if kind.lists_labels:
         for i, place in enumerate(order, 1):
             print(f"  {i}. {translated.labels[place]}")
-    hint = kind.prompt(translated) + ("; just Enter for no answer" if question.optional else "")
+    hint = kind.prompt(translated) + ("; press Enter for no answer" if question.optional else "")
     while True:
         text = input(f"  ({hint}) > ").strip()
         if not text and question.optional:
@@ -114,8 +114,8 @@ def format_farewell(survey: Survey) -> str:
         parts.append(
             f"{survey.completion}\n"
             + textwrap.fill(
-                "This address is the same for everybody. It is not opened from here: its operator can see that you "
-                "come, though not what you answered.",
+                "This address is the same for everybody. It is not opened automatically: its operator can see that you "
+                "visit it, but not what you answered.",
                 WIDTH,
             )
         )
@@ -134,5 +134,5 @@ def translate_for_terminal(survey: Survey, choice: str | None, environment: Mapp
         tags = [name.split(".")[0].split("@")[0].replace("_", "-") for name in locale.split(":") if name]
         return translate_survey(survey, choose_language(survey, tags))
     if choice not in (available := list_languages(survey)):
-        raise AnswerError("--language", f"this survey is in {', '.join(available)}")
+        raise AnswerError("--language", f"this survey is available in {', '.join(available)}")
     return translate_survey(survey, choice)

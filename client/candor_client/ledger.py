@@ -69,14 +69,15 @@ class Ledger:
             return _parse(source)
         except LedgerOld:
             raise LedgerOld(
-                f"the ledger {self.path} is of an earlier version, from which answers can be worked out. Delete it "
-                "(`candor ledger forget`) or move it to a safe place; a new one then begins. What the old one had "
-                "spent is not counted any more: do not answer again what you have answered before."
+                f"the ledger {self.path} has an earlier format, from which answers can be worked out. Delete it "
+                "(`candor ledger forget`) or move it to a safe place; then a new one is created. The ε spent in the "
+                "old one is no longer counted: do not answer a survey again that you have answered before."
             ) from None
         except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, CandorError) as error:
             raise LedgerCorrupt(
-                f"the ledger {self.path} is damaged ({error}). Restore it from a backup. If there is none, move it "
-                "away to begin a new one; surveys answered before could then learn more than their ε about you."
+                f"the ledger {self.path} is damaged ({error}). Restore it from a backup. If there is none, move the "
+                "damaged file away, and a new one is created. If you then answer a survey again, it could learn more "
+                "than its ε about you."
             ) from None
 
     def begin(self, survey: Survey, server: str, random_bytes: RandomBytes = secrets.token_bytes) -> Entry:
@@ -196,7 +197,7 @@ class Ledger:
     @contextmanager
     def _hold_lock(self) -> Iterator[None]:
         if not self.path.name or self.path.is_dir():
-            raise LedgerError(f"{self.path} is a directory; a ledger is a file")
+            raise LedgerError(f"{self.path} is a folder; a ledger must be a file")
         lock = self.path.with_name(self.path.name + ".lock")
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

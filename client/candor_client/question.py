@@ -87,7 +87,7 @@ def find_oversized_questions(questions: Iterable[Question]) -> Iterator[Definiti
     for i, question in enumerate(questions):
         if (count := len(question.labels)) > MOST_LABELS:
             path = f"questions[{i}].{type_of(question.type).labels_key}"
-            yield DefinitionError("too_large", path, f"has {count} entries; {MOST_LABELS} are allowed")
+            yield DefinitionError("too_large", path, f"has {count} entries; at most {MOST_LABELS} are allowed")
 
 
 def parse_questions(value: Any) -> tuple[Question, ...]:
@@ -126,6 +126,6 @@ def _parse_condition(value: Any, earlier: Sequence[Question], path: str) -> Cond
     labels = parse_labels(value["is"], f"{path}.is", 1)
     if unknown := [label for label in labels if label not in parent.labels]:
         answers = ", ".join(parent.labels[:MOST_NAMED]) + (", …" if parent.labels[MOST_NAMED:] else "")
-        reason = f"{unknown[0]!r} is no answer of {parent.id}; its answers are {answers}"
+        reason = f"{unknown[0]!r} is not an answer of {parent.id}; its answers are {answers}"
         raise DefinitionError("bad_value", f"{path}.is", reason)
     return Condition(parent.id, labels)

@@ -74,7 +74,9 @@ def randomize(
         raise ValueError("this survey takes no tickets")
     if survey.tickets:
         if ticket is None:
-            raise TicketNeeded("this survey takes reports with a ticket only; take one with the link of an invitation")
+            raise TicketNeeded(
+                "this survey accepts only reports with a ticket; take a ticket with the link of your invitation"
+            )
         ticket.check(survey.tickets.key, survey.digest)
     bits = draw_bits(survey, answers, field_index=asked, random_bytes=random_bytes)
     return Report(
@@ -118,7 +120,9 @@ def unpack(survey: Survey, bits: bytes) -> list[int | None]:
     padding = -survey.width % 8
     value = int.from_bytes(bits, "big")
     if len(bits) != survey.length or value & ((1 << padding) - 1):
-        raise ReportError("impossible_bits", f"a report to this survey has {survey.width} bits, padded with zeros")
+        raise ReportError(
+            "impossible_bits", f"a report to this survey must have {survey.width} bits, padded with zeros"
+        )
     value >>= padding
     remaining = survey.width
     fields: list[int | None] = []
@@ -133,5 +137,5 @@ def unpack(survey: Survey, bits: bytes) -> list[int | None]:
             raise ReportError("impossible_bits", f"field {position}: no device could have sent these bits")
         fields.append(part if is_answered else None)
     if survey.ask and len(fields) - fields.count(None) != 1:
-        raise ReportError("impossible_bits", "each device answers exactly one field")
+        raise ReportError("impossible_bits", "each device must answer exactly one field")
     return fields

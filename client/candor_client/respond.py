@@ -139,8 +139,8 @@ def check_phase(survey: Survey, clock: Clock) -> None:
     opens = survey.tickets.opens if survey.tickets else None
     if opens and clock.now() < opens:
         raise TooEarly(
-            f"this survey takes answers from {opens:%Y-%m-%d %H:%M} UTC on. Come back then; a ticket that was taken "
-            "waits in the ledger of this device.",
+            f"this survey accepts answers from {opens:%Y-%m-%d %H:%M} UTC on. Come back then. If you have taken a "
+            "ticket, it is stored in the ledger of this device.",
             opens,
         )
 
@@ -185,10 +185,12 @@ class Device:
         if survey.tickets is None or entry.ticket or entry.stored or address.ticket:
             return False
         if not (entry.ticket_request or address.invitation):
-            raise TicketNeeded("this survey is by invitation; open the link that you were sent, with its #code=…")
+            raise TicketNeeded(
+                "this survey is by invitation; open the complete link that you were sent, with its #code=…"
+            )
         opens = survey.tickets.opens
         if opens and self.clock.now() >= opens:
-            raise TooLate(f"tickets for this survey were given out until {opens:%Y-%m-%d %H:%M} UTC", opens)
+            raise TooLate(f"tickets for this survey were issued until {opens:%Y-%m-%d %H:%M} UTC", opens)
         return True
 
     def link_ticket(self, address: Address, survey: Survey) -> Ticket | None:
@@ -292,5 +294,5 @@ def _parse_signature(reply: Any) -> bytes | None:
 
 def _require_ticket(entry: Entry) -> Ticket:
     if entry.ticket is None:
-        raise TicketNeeded("there is no ticket: this survey takes none, or this device has used it and forgotten it")
+        raise TicketNeeded("there is no ticket: this survey uses none, or this device has used and deleted it")
     return entry.ticket

@@ -140,8 +140,8 @@ class Spending:
         if entry.state == "begun":
             return replace(entry, server=server)
         raise OtherServer(
-            f"this survey was begun at {entry.server}; the same report or ticket is not sent to {server}, "
-            "where it could tell who you are there"
+            f"this survey was begun at {entry.server}. The same report or ticket is not sent to {server}, because it "
+            "could reveal who you are there"
         )
 
     def with_entry(self, digest: str, entry: Entry) -> "Spending":

@@ -77,7 +77,7 @@ class Ticket:
     def check(self, key: int, digest: str) -> None:
         """Raise BadTicket unless the ticket was signed with this key, for this definition."""
         if len(self.prefix) != PREFIX_BYTES or not verify(key, message(self.prefix, digest), self.signature):
-            raise BadTicket("this is no ticket for this survey; ask for the whole link, or take one anew")
+            raise BadTicket("this ticket is not valid for this survey; ask for the complete link, or take a new ticket")
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def blind_message(key: int, message: bytes, salt: bytes, r: int) -> bytes:
     """
     encoded = _encode(message, salt, key.bit_length() - 1)
     if gcd(encoded, key) != 1:
-        raise BadTicket("the key of this survey has a small factor, which would mark you; do not answer it")
+        raise BadTicket("the key of this survey has a small factor, which would identify you; do not answer it")
     return (encoded * pow(r, EXPONENT, key) % key).to_bytes(_length(key), "big")
 
 
@@ -134,7 +134,7 @@ def finalize(key: int, message: bytes, blind_signature: bytes, r: int, salt_leng
         signature = (s * pow(r, -1, key) % key).to_bytes(_length(key), "big")
         if verify(key, message, signature, salt_length):
             return signature
-    raise BadTicket("what the issuer sent back is no signature for this survey; nothing is lost, try again later")
+    raise BadTicket("the issuer sent no valid signature for this survey; nothing is lost, try again later")
 
 
 def verify(key: int, message: bytes, signature: bytes, salt_length: int = SALT_BYTES) -> bool:

@@ -57,7 +57,9 @@ def post(
                 raise _problem(status, reply)
             if (result := parse(_parse_json(reply))) is not None:
                 return result
-            raise Unreachable(f"the server answered {status}, but did not acknowledge what was sent")
+            raise Unreachable(
+                f"the server replied {status}, but did not acknowledge the request; try again later, nothing is lost"
+            )
         except Unreachable:
             if attempt == attempts - 1:
                 raise
@@ -79,9 +81,9 @@ def _problem(status: int, body: bytes) -> ServerRefusal | Unreachable | BadAddre
         code, detail = "http_error", http.client.responses.get(status, "no reason given")
     detail = "".join(character if character.isprintable() else " " for character in detail[:500])
     if 300 <= status < 400:
-        return BadAddress(f"the server redirects elsewhere ({status}); nothing is sent but where you said")
+        return BadAddress(f"the server redirects elsewhere ({status}); requests go only to the address that you gave")
     if status >= 500 or status == 429:
-        return Unreachable(f"the server cannot take it now ({status}: {detail}); try again later, nothing is lost")
+        return Unreachable(f"the server cannot accept it now ({status}: {detail}); try again later, nothing is lost")
     return ServerRefusal(status, code[:60], f"the server refused ({status}): {detail}")
 
 
@@ -103,7 +105,9 @@ def _exchange(request: urllib.request.Request, most: int = LARGEST_DEFINITION) -
     try:
         result = outcome.get(timeout=TIMEOUT)
     except queue.Empty:
-        raise Unreachable(f"{request.host} did not answer in {TIMEOUT:g} seconds") from None
+        raise Unreachable(
+            f"{request.host} did not answer in {TIMEOUT:g} seconds; try again later, nothing is lost"
+        ) from None
     if isinstance(result, CandorError):
         raise result
     if isinstance(result, Exception):
@@ -123,7 +127,7 @@ def _send_request(request: urllib.request.Request, most: int) -> tuple[int, byte
     with response:
         body: bytes = response.read(most + 1)
     if len(body) > most:
-        raise Unreachable(f"{request.host} answers with more than {most} bytes")
+        raise Unreachable(f"the reply of {request.host} has more than {most} bytes")
     return response.status, body
 
 
@@ -156,5 +160,5 @@ class _SameOrigin(urllib.request.HTTPRedirectHandler):
         if req.get_method() != "GET":
             return None
         if (target.scheme, target.netloc) != (source.scheme, source.netloc):
-            raise BadAddress(f"{req.host} redirects to another place, {newurl[:100]!r}; nothing was sent there")
+            raise BadAddress(f"{req.host} redirects to another server, {newurl[:100]!r}; nothing was sent there")
         return super().redirect_request(req, fp, code, msg, headers, newurl)

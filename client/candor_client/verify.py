@@ -19,7 +19,8 @@ def verify(survey: Survey, limit: float | str | Decimal | None = None) -> Decima
     epsilon = compose_losses((field.mechanism.epsilon for field in survey.fields), ask=survey.ask)
     if epsilon > survey.epsilon + SLACK:
         raise ClaimExceeded(
-            f"this survey claims ε = {survey.epsilon}, but its integers spend {round_up(epsilon)}; do not answer it"
+            f"this survey claims ε = {survey.epsilon}, but its published integers spend {round_up(epsilon)}; "
+            "do not answer it"
         )
     check_limit(epsilon, limit)
     return epsilon
@@ -46,14 +47,17 @@ def check_limit(
     except InvalidOperation:
         most = Decimal("NaN")
     if not most.is_finite():
-        raise ValueError(f"a limit is a number such as 2.5, not {limit!r}")
+        raise ValueError(f"a limit must be a number such as 2.5, not {limit!r}")
     if spent + epsilon > most + SLACK:
         total, before = round_up(spent + epsilon, 4), round_up(spent, 4)
         if host:
             earlier = f", {before} of it for other surveys there" if spent else ""
             raise LimitExceeded(
-                f"answering would bring {host} to ε = {total}{earlier}; your limit for one server is {limit}",
+                f"answering would bring the total of {host} to ε = {total}{earlier}; your limit for one server is "
+                f"{limit}",
                 "above_server_limit",
             )
         earlier = f", {before} of it for earlier versions or other groups" if spent else ""
-        raise LimitExceeded(f"answering would bring this survey to ε = {total}{earlier}; your limit is {limit}")
+        raise LimitExceeded(
+            f"answering would bring the total of this survey to ε = {total}{earlier}; your limit is {limit}"
+        )

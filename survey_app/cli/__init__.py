@@ -7,45 +7,49 @@ from survey_app.cli.terminal import choose_colour, format_examples
 from survey_app.web import DEFAULT_DB
 
 COMMANDS = {
-    "Begin": {
-        "demo": CommandEntry("serve", "demo_command", "a sample survey with made-up respondents, served"),
-        "example": CommandEntry("example", "example_command", "the example surveys that come along"),
+    "Get started": {
+        "demo": CommandEntry("serve", "demo_command", "serve a sample survey with simulated respondents"),
+        "example": CommandEntry("example", "example_command", "list or print the example surveys"),
         "serve": CommandEntry("serve", "serve_command", "run the server"),
-        "doctor": CommandEntry("doctor", "doctor_command", "what is wrong here, and what to do about it"),
+        "doctor": CommandEntry("doctor", "doctor_command", "check this installation, and say how to fix problems"),
     },
     "Author and run surveys": {
         "survey": CommandEntry("survey", "survey", "add, list, set, open, pause, close, invite, mail, share, …"),
-        "plan": CommandEntry("plan", "plan_command", "how many respondents a survey needs, before it is launched"),
-        "simulate": CommandEntry("simulate", "simulate_command", "add made-up respondents, for a try"),
-        "import": CommandEntry("drafts", "import_command", "a draft from an XLSForm"),
-        "form": CommandEntry("form", "form_command", "the form as one file that anybody can keep and compare"),
-        "issuer": CommandEntry("issuer", "issuer", "invite people to a survey of another server"),
+        "plan": CommandEntry(
+            "plan", "plan_command", "compute how many respondents a survey needs, before it is launched"
+        ),
+        "simulate": CommandEntry("simulate", "simulate_command", "add simulated respondents, for testing"),
+        "import": CommandEntry("drafts", "import_command", "convert an XLSForm into a draft"),
+        "form": CommandEntry("form", "form_command", "write the form as one file that anyone can keep and compare"),
+        "issuer": CommandEntry("issuer", "issuer", "invite people to a survey on another server"),
     },
     "Read the results": {
-        "results": CommandEntry("results", "results_command", "estimates with intervals"),
-        "crosstab": CommandEntry("results", "crosstab_command", "two questions at once"),
-        "regress": CommandEntry("results", "regress_command", "logistic regression through the coins"),
-        "export": CommandEntry("export", "export_command", "the noisy bits, for other programs"),
-        "tally": CommandEntry("tally", "tally_command", "count exported bits, here or by Spark"),
-        "codebook": CommandEntry("archive", "codebook_command", "what every bit means, for an archive"),
-        "dossier": CommandEntry("archive", "dossier_command", "one document for an ethics board"),
+        "results": CommandEntry("results", "results_command", "print estimates with intervals"),
+        "crosstab": CommandEntry("results", "crosstab_command", "cross-tabulate two questions"),
+        "regress": CommandEntry("results", "regress_command", "fit a logistic regression to randomized answers"),
+        "export": CommandEntry("export", "export_command", "write the noisy bits for other programs"),
+        "tally": CommandEntry("tally", "tally_command", "count exported bits, on this machine or with Spark"),
+        "codebook": CommandEntry("archive", "codebook_command", "describe every bit, for an archive"),
+        "dossier": CommandEntry("archive", "dossier_command", "write a document for an ethics board"),
     },
     "Answer": {
-        "respond": CommandEntry("device", "respond_command", "answer a survey; this device randomizes first"),
-        "ledger": CommandEntry("device", "ledger_command", "what this device has answered and spent"),
+        "respond": CommandEntry(
+            "device", "respond_command", "answer a survey; this device randomizes the answers first"
+        ),
+        "ledger": CommandEntry("device", "ledger_command", "show or forget what this device has answered and spent"),
     },
-    "Prove": {
-        "audit": CommandEntry("audit", "audit_command", "run a client many thousand times: does it keep its ε?"),
-        "shuffle": CommandEntry("shuffle", "shuffle_command", "reports without ids, in an order that nobody knows"),
+    "Verify": {
+        "audit": CommandEntry("audit", "audit_command", "test with many thousand runs whether a client keeps its ε"),
+        "shuffle": CommandEntry("shuffle", "shuffle_command", "remove ids from reports and put them in random order"),
     },
-    "Keep": {
-        "user": CommandEntry("accounts", "user", "accounts of researchers"),
-        "token": CommandEntry("accounts", "token", "API tokens"),
-        "backup": CommandEntry("copy", "backup_command", "keep everything but keys in a file"),
-        "restore": CommandEntry("copy", "restore_command", "fill an empty store from a backup"),
-        "copy": CommandEntry("copy", "copy_command", "from one store to another"),
+    "Administer": {
+        "user": CommandEntry("accounts", "user", "manage accounts of researchers"),
+        "token": CommandEntry("accounts", "token", "manage API tokens"),
+        "backup": CommandEntry("copy", "backup_command", "back up everything except keys to a file"),
+        "restore": CommandEntry("copy", "restore_command", "restore a backup into an empty database"),
+        "copy": CommandEntry("copy", "copy_command", "copy one database to another"),
         "completion": CommandEntry(
-            "completion", "completion_command", "let the shell complete commands, options and slugs"
+            "completion", "completion_command", "set up shell completion of commands, options and slugs"
         ),
     },
 }
@@ -69,7 +73,7 @@ def print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 @click.option(
     "--db",
     envvar="CANDOR_DB",
-    help=f"The store: sqlite:///path (default {DEFAULT_DB}) or postgresql://…",
+    help=f"The database: sqlite:///path (default {DEFAULT_DB}) or postgresql://…",
     metavar="URL",
 )
 @click.option(

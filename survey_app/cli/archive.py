@@ -24,20 +24,23 @@ DOSSIER_SUFFIXES = (".html", ".htm", ".md")
 @click.command("codebook", epilog=format_examples("candor codebook exam --ddi > exam.xml"))
 @SLUG_OR_FILE
 @DIGEST
-@click.option("--ddi", "as_ddi", is_flag=True, help="DDI-Codebook 2.5, the XML that data archives take.")
-@click.option("--html", "as_html", is_flag=True, help="One HTML file that needs nothing beside it.")
+@click.option("--ddi", "as_ddi", is_flag=True, help="Write DDI-Codebook 2.5, the XML format of data archives.")
+@click.option("--html", "as_html", is_flag=True, help="Write one self-contained HTML file.")
 @click.pass_context
 def codebook_command(ctx: click.Context, survey: str, digest: str | None, as_ddi: bool, as_html: bool) -> None:
-    """Tell what every stored bit of SLUG means, and how to debias it; an author's FILE will do.
+    """Describe every stored bit of SLUG, or of an author's FILE, and how to debias it.
 
-    Every question, symbol, field and bit, with p and q, ε and the digest, in Markdown on standard output.
+    The codebook has every question, symbol, field and bit, with p and q, ε and the digest. It goes to standard output
+    as Markdown.
     """
     if as_ddi and as_html:
         raise click.UsageError("--ddi and --html are two forms of one codebook: give only one.")
     definition, digest_text, reports = _load_survey(ctx, survey, digest)
     if as_ddi:
         if digest_text != definition.digest:
-            raise click.ClickException(f"DDI names the digest, which is {digest_text}: publish {survey} first")
+            raise click.ClickException(
+                f"a DDI codebook needs the digest, which is {digest_text}: publish {survey} first"
+            )
         click.echo(make_ddi(definition, reports), nl=False)
     else:
         blocks = make_codebook(definition, digest=digest_text)
@@ -48,11 +51,19 @@ def codebook_command(ctx: click.Context, survey: str, digest: str | None, as_ddi
 @click.command("dossier", epilog=format_examples("candor dossier exam.yaml --respondents 2000 -o dossier.html"))
 @SLUG_OR_FILE
 @DIGEST
-@click.option("--output", "-o", "file", required=True, type=click.Path(path_type=Path), help="Ends in .html or .md.")
+@click.option(
+    "--output",
+    "-o",
+    "file",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The file to write, ending in .html or .md.",
+)
 @click.option(
     "--respondents",
     type=click.IntRange(2, 10**12),
-    help=f"How many are expected, for the precision; max_reports, the sizes or {DEFAULT.respondents} unless said.",
+    help="The expected number of respondents, for the precision. The default is max_reports, "
+    f"the sum of the group sizes, or {DEFAULT.respondents}.",
 )
 @click.option("--force", is_flag=True, help="Replace FILE if it exists.")
 @click.pass_context
@@ -61,12 +72,13 @@ def dossier_command(
 ) -> None:
     """Write one document about SLUG, or about an author's FILE, for an ethics board.
 
-    What is asked, what leaves a device (a real example), ε as odds, who could learn what, storage, withdrawal, consent,
-    the precision of so many respondents, and the digest for a pre-registration; of a study all groups.
+    It describes the questions, what leaves a device (with a real example), ε as odds, and what each party could learn.
+    It covers storage, withdrawal, consent, the expected precision, and the digest for a pre-registration. For a study,
+    it has all groups.
     """
     suffix = file.suffix.lower()
     if suffix not in DOSSIER_SUFFIXES:
-        raise click.UsageError(f"{file} names no format; let it end in {', '.join(DOSSIER_SUFFIXES)}")
+        raise click.UsageError(f"{file} has no known format; use a name that ends in {', '.join(DOSSIER_SUFFIXES)}")
     check_free([file], force)
     subject = _load_subject(ctx, survey, digest)
     blocks = build_dossier(subject, respondents or subject.expected_respondents)
@@ -75,7 +87,7 @@ def dossier_command(
         file.write_bytes(page.encode())
     except OSError as error:
         raise click.ClickException(f"cannot write {file}: {error.strerror or error}") from None
-    click.echo(f"the dossier of {subject.slug} is in {file}", file=sys.stderr)
+    click.echo(f"wrote the dossier of {subject.slug} to {file}", file=sys.stderr)
 
 
 def _load_subject(ctx: click.Context, name: str, digest: str | None) -> Subject:
@@ -110,5 +122,5 @@ def _build_author_file(name: str, digest: str | None) -> BuiltSurvey | None:
     digests = Subject.from_file(built).digests
     if digest not in (None, *digests):
         reason = f"has the digest {digests[0]}" if not built.needs_key else "has no digest before it is published"
-        raise click.ClickException(f"{name} {reason}")
+        raise click.ClickException(f"--digest does not match: {name} {reason}")
     return built

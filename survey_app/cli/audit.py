@@ -29,12 +29,20 @@ class AuditImpossible(click.ClickException):
 @SLUG_OR_FILE
 @DIGEST
 @click.option(
-    "--client", type=click.Choice(["python", "js"]), default="python", show_default=True, help="Which of ours."
+    "--client",
+    type=click.Choice(["python", "js"]),
+    default="python",
+    show_default=True,
+    help="Built-in client to audit.",
 )
-@click.option("--command", help="Audit another client: a command that reads requests and prints reports, line by line.")
-@click.option("--trials", type=click.IntRange(100, 10_000_000), help="Reports for each end of a field.")
-@click.option("--time", is_flag=True, help="Also whether the time that a report takes gives an answer away.")
-@click.option("--json", "as_json", is_flag=True, help="For a program.")
+@click.option("--command", help="Audit another client: a command that reads requests and prints reports, one per line.")
+@click.option(
+    "--trials",
+    type=click.IntRange(100, 10_000_000),
+    help="Reports for each of the two sets of answers that are compared.",
+)
+@click.option("--time", is_flag=True, help="Also test whether the time to make a report reveals an answer.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def audit_command(
     ctx: click.Context,
@@ -46,16 +54,16 @@ def audit_command(
     time: bool,
     as_json: bool,
 ) -> None:
-    """Run a real client many thousand times on a survey, and see what it gives away.
+    """Run a real client many thousand times on a survey, and measure what its reports reveal.
 
-    The survey is a SLUG, an author's FILE, a definition as the server gives it, or the URL of a survey anywhere.
+    The survey is a SLUG, an author's FILE, a definition from a server, or the URL of any survey.
 
-    For every field: the ε that is claimed, that of the published integers, and a lower bound from what came out, with
-    95% confidence over the whole audit. Exit code 1 where a claim is refuted: a bound above it, or anything beside the
-    noisy bits that tells answers apart; 2 where the client cannot be run.
+    For every field, the command prints the claimed ε, the ε of the published integers, and a lower bound from the
+    reports. All bounds hold together with 95% confidence. Exit code 1 means that a claim is refuted: a bound is above
+    it, or something other than the noisy bits tells answers apart. Exit code 2 means that the client could not be run.
 
-    A COMMAND is started, reads lines {"definition":"<text>","answers":{…}} and prints one report a line. When it has
-    ended it is started again, briefly and four times at once: a generator may begin alike each time.
+    A COMMAND reads lines {"definition":"<text>","answers":{…}} and prints one report per line. After it ends, it is
+    started again, briefly and four times at once, because its random generator may start in the same state.
     """
     try:
         definition = _load_definition(ctx, survey, digest)
@@ -89,7 +97,7 @@ def _load_definition(ctx: click.Context, name: str, digest: str | None) -> Surve
     else:
         survey = find_survey(open_db(ctx), name, digest).survey
     if digest not in (None, survey.digest):
-        raise click.ClickException(f"{name} has the digest {survey.digest}")
+        raise click.ClickException(f"--digest does not match: {name} has the digest {survey.digest}")
     if survey.tickets is None:
         return survey
     content = {key: value for key, value in json.loads(survey.source).items() if key != "tickets"}
@@ -109,7 +117,7 @@ def _read_definition(path: Path) -> Survey:
         return Survey.from_json(source.removesuffix(b"\n"))
     except CandorError as error:
         if source.lstrip().startswith(b"{") and b'"format"' in source:
-            raise AuditImpossible(f"{path} is no definition: {error}") from None
+            raise AuditImpossible(f"{path} is not a valid definition: {error}") from None
     return build_survey(path).survey
 
 
@@ -135,17 +143,20 @@ def _format_audit(audit_result: Audit, subject: str) -> str:
         if field.timed:
             row += [f"{field.timed.lower:.4f}", f"{field.timed.answer:.1%}", f"{field.timed.sent:.1%}"]
         rows.append([*row, "holds" if field.ok else "REFUTED"])
-    headings = ["field", "claimed ε", "exact ε", "seen at least"]
+    headings = ["field", "claimed ε", "exact ε", "lower bound"]
     if any(field.timed for field in audit_result.fields):
-        headings += ["with time", "time tells answer", "time tells bits"]
+        headings += ["with time", "time reveals answer", "time reveals bits"]
     lines = [
         f"{numbers.format_count(audit_result.reports)} reports of {subject}, "
-        f"{numbers.format_count(audit_result.trials)} for each end of a field"
+        f"{numbers.format_count(audit_result.trials)} for each of two sets of answers"
     ]
     lines += ["", *format_table([[*headings, ""], *rows], range(1, len(headings))), ""]
     for check in audit_result.checks:
         lines.append(f"{'holds  ' if check.ok else 'REFUTED'}  {check.name}{f' ({check.told})' if check.told else ''}")
     lines += ["", *audit_result.notes] if audit_result.notes else []
     verdict = "Nothing refutes the claims." if audit_result.ok else "The claims are refuted."
-    lines += ["", f"{verdict} A faithful client is refuted in at most {ERROR:.0%} of audits; one that is not can pass."]
+    lines += [
+        "",
+        f"{verdict} A faithful client is refuted in at most {ERROR:.0%} of audits. An unfaithful one can pass.",
+    ]
     return "\n".join(lines)

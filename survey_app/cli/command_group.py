@@ -94,5 +94,5 @@ def _format_refusal(error: Exception) -> str | None:
     if isinstance(error, StoreError | AuthoringError):
         return str(error)
     if isinstance(error, Unavailable):
-        return f"the database cannot be used now: {error}; candor doctor says more"
+        return f"the database cannot be used now: {error}; for details, run candor doctor"
     return None

@@ -40,14 +40,10 @@ def check_readable(path: Path) -> None:
         raise click.ClickException(f"{path} is a folder; name a file in it")
     if not path.exists():
         is_example = path.suffix == example_files.END and path.stem in example_files.names()
-        advice = (
-            f"candor example {path.stem} > {path} writes the example"
-            if is_example
-            else "look whether its name is right"
-        )
+        advice = f"to write the example, run candor example {path.stem} > {path}" if is_example else "check the path"
         raise click.ClickException(f"there is no file {path}; {advice}")
     if not os.access(path, os.R_OK):
-        raise click.ClickException(f"{path} cannot be read; run the command as the user whose file it is")
+        raise click.ClickException(f"{path} cannot be read; run the command as the user who owns the file")
 
 
 def read_text(file: Path) -> str:
@@ -55,7 +51,7 @@ def read_text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        raise click.ClickException(f"{file} is not a text file in UTF-8; save it as one") from None
+        raise click.ClickException(f"{file} is not a text file in UTF-8; save it in UTF-8") from None
 
 
 def read_mapping(file: Path) -> dict[Any, Any]:
@@ -71,7 +67,7 @@ def read_mapping(file: Path) -> dict[Any, Any]:
     except YAMLError as error:
         raise click.ClickException(f"{file}: not YAML: {str(error).splitlines()[0]}") from None
     if not isinstance(value, dict | None):
-        raise click.ClickException(f"{file}: write a name, a colon and what is said of it on each line")
+        raise click.ClickException(f"{file}: expected one `key: value` per line")
     return value or {}
 
 
@@ -82,8 +78,9 @@ def _parse_server(_: click.Context, __: click.Parameter, value: str) -> str:
     try:
         return Address.parse(f"{value.rstrip('/')}/s/exam").server
     except CandorError:
-        reason = "not encrypted, so anyone on the way could read along" if value.startswith("http://") else "no address"
-        raise click.BadParameter(f"{value!r} is {reason}; write it as in https://example.org") from None
+        is_plain = value.startswith("http://")
+        reason = "not encrypted, so others on the network could read it" if is_plain else "not a server address"
+        raise click.BadParameter(f"{value!r} is {reason}; use an address such as https://example.org") from None
 
 
 def server_option(**more: Any) -> Callable[[Any], Any]:
@@ -97,7 +94,7 @@ SLUGS: Callable[[Any], Any] = click.argument(
     "slugs", metavar="SLUG…", nargs=-1, required=True, shell_complete=complete_slug
 )
 SLUG_OR_FILE: Callable[[Any], Any] = click.argument("survey", metavar="SLUG|FILE", shell_complete=complete_slug_or_file)
-DIGEST: Callable[[Any], Any] = click.option("--digest", help="An older version, by its digest.")
+DIGEST: Callable[[Any], Any] = click.option("--digest", help="Use an older version, given by its digest.")
 
 
 def open_db(ctx: click.Context, *, begin: bool = False) -> Store:
@@ -112,12 +109,12 @@ def open_db(ctx: click.Context, *, begin: bool = False) -> Store:
     elif missing := missing_file(url):
         raise click.ClickException(
             f"there is no database at {missing}. Name another one with --db or CANDOR_DB, such as "
-            "sqlite:////an/absolute/path.db, or begin one: candor user add NAME"
+            "sqlite:////an/absolute/path.db. To create one, run candor user add NAME"
         )
     try:
         store.migrate()
     except StoreError as error:
-        raise click.ClickException(f"{error}; candor doctor looks into it") from None
+        raise click.ClickException(f"{error}; for details, run candor doctor") from None
     store.check_complete()
     ctx.call_on_close(lambda: _close_store(store))
     return store
@@ -126,7 +123,7 @@ def open_db(ctx: click.Context, *, begin: bool = False) -> Store:
 def announce_new_database(url: str) -> None:
     """Print where a command is about to create a database, if it does not exist."""
     if path := missing_file(url):
-        click.echo(f"making a new database: {path}", err=True)
+        click.echo(f"creating a new database: {path}", err=True)
 
 
 def _close_store(store: Store) -> None:
@@ -163,7 +160,7 @@ def find_survey(store: Store, slug: str, digest: str | None = None) -> Published
         raise click.ClickException(f"{slug} is a study of several groups; name one of them: {names}")
     if published is None:
         subject = f"version {digest} of {slug!r}" if digest else f"survey {slug!r}"
-        raise click.ClickException(f"there is no {subject}; candor survey list shows all")
+        raise click.ClickException(f"there is no {subject}; to see all surveys, run candor survey list")
     return published
 
 
@@ -171,7 +168,7 @@ def find_study(store: Store, slug: str, digest: str | None = None) -> list[Publi
     """Return the groups of a study in their order; empty if the slug is not that of a study."""
     groups = store.study(slug)
     if groups and digest:
-        raise click.ClickException(f"{slug} is a study; name one of its groups for an older version")
+        raise click.ClickException(f"--digest is for one survey, and {slug} is a study; name one of its groups")
     return groups
 
 
@@ -191,7 +188,7 @@ def find_user(store: Store, name: str) -> User:
     """Return the account with this name. Raise ClickException if there is none."""
     user = store.user_by_name(name)
     if user is None:
-        raise click.ClickException(f"there is no account {name!r}; candor user list shows all")
+        raise click.ClickException(f"there is no account {name!r}; to see all accounts, run candor user list")
     return user
 
 

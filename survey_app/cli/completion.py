@@ -20,21 +20,22 @@ SHELLS = ("bash", "zsh", "fish")
 @click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_context
 def completion_command(ctx: click.Context, shell: str) -> None:
-    """Print the script by which a shell completes commands, options, files and slugs.
+    """Print a script that lets a shell complete commands, options, files and slugs.
 
-    It is for the name by which you call it, candor or candor-survey. Where to put it, for every new shell:
+    The script is for the program name that you use now, candor or candor-survey. To load it in every new shell, add it
+    to this file:
 
     \b
       bash  ~/.bash_completion
       zsh   ~/.zfunc/_candor, with fpath+=~/.zfunc before compinit in ~/.zshrc
       fish  ~/.config/fish/completions/candor.fish
 
-    Slugs are read from the SQLite file of --db or CANDOR_DB; of PostgreSQL none are completed.
+    Slugs are read from the SQLite file of --db or CANDOR_DB. With PostgreSQL, slugs are not completed.
     """
     completion = get_completion_class(shell)
     name = ctx.find_root().info_name or "candor"
     if completion is None or " " in name:
-        raise click.ClickException(f"call it by its own name to complete for {shell}: candor completion {shell}")
+        raise click.ClickException(f"the shell cannot complete this program name; run candor completion {shell}")
     variable = f"_{name}_COMPLETE".replace("-", "_").upper()
     click.echo(completion(ctx.find_root().command, {}, name, variable).source())
 

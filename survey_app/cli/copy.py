@@ -16,10 +16,11 @@ from survey_app.store.sqlite.inspection import is_sqlite
 from survey_app.web import DEFAULT_DB
 
 NO_KEYS = (
-    "{} takes answers by invitation and is not over. Keys of tickets are in no copy: people with a ticket can send "
-    "their report to the new server too, but nobody can take one there. If the old server goes, move its tickets file "
-    "by hand (SQLite: FILE-tickets; PostgreSQL: what CANDOR_TICKETS names) and leave none behind, or invite to a "
-    "survey under another slug. A new version would mean that the reports of this one are never shown."
+    "{} is by invitation and has not ended. No copy contains the keys that sign tickets. People with a ticket can send "
+    "their report to the new server too, but nobody can take a ticket there. If you shut down the old server, move its "
+    "tickets file by hand and leave no copy behind (SQLite: FILE-tickets; PostgreSQL: the file that CANDOR_TICKETS "
+    "names). Or invite people to a survey under another slug. If you publish a new version instead, the reports to "
+    "this version are never shown."
 )
 
 
@@ -36,7 +37,7 @@ def _open_copyable(url: str, *, begin: bool = False) -> Iterator[_CopyableStore]
     if begin:
         announce_new_database(url)
     elif path := missing_file(url):
-        raise click.ClickException(f"there is no database at {path}; look whether its name is right")
+        raise click.ClickException(f"there is no database at {path}; check the path")
     store = cast(_CopyableStore, open_store(url))
     store.migrate()
     try:
@@ -53,14 +54,14 @@ def _show_copy_progress(label: str, store: Contents) -> AbstractContextManager[C
 def _print_digests(digests: transfer.Digests, target: str, keyless: list[str]) -> None:
     reports = sum(count for name, (count, _) in digests.items() if name not in transfer.TABLE_NAMES)
     tables = ", ".join(f"{digests[name][0]} {name}" for name in transfer.TABLE_NAMES)
-    click.echo(f"{target}: {reports} reports, {tables}; both sides are equal, and their tallies recounted")
+    click.echo(f"{target}: {reports} reports, {tables}; source and copy are equal, and all tallies were recounted")
     for slug in keyless:
         click.echo(f"note: {NO_KEYS.format(slug)}", err=True)
 
 
 def _copy(source: str, target: str) -> None:
     if source == target:
-        raise click.UsageError("--from and --to name the same database")
+        raise click.UsageError("source and destination are the same database")
     with (
         _open_copyable(source) as source_store,
         _open_copyable(target, begin=True) as target_store,
@@ -77,26 +78,29 @@ def _copy(source: str, target: str) -> None:
 @click.command(
     "copy", epilog=format_examples("candor copy --from sqlite:///candor.db --to postgresql://candor@db.example/candor")
 )
-@click.option("--from", "source", required=True, metavar="URL", help="The store that is copied; it may be in use.")
-@click.option("--to", "target", required=True, metavar="URL", help="An empty store, or a copy that was not finished.")
+@click.option("--from", "source", required=True, metavar="URL", help="The database to copy; it may be in use.")
+@click.option("--to", "target", required=True, metavar="URL", help="An empty database, or an unfinished copy.")
 def copy_command(source: str, target: str) -> None:
-    """Copy everything from one store to another, and compare; repeat it if it was interrupted."""
+    """Copy everything except keys from one database to another, and compare both.
+
+    If the command is interrupted, run it again.
+    """
     _copy(source, target)
 
 
 @click.command("backup", epilog=format_examples("candor backup candor-monday.db"))
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@click.option("--force", is_flag=True, help="Replace FILE if it exists.")
 @click.pass_context
 def backup_command(ctx: click.Context, file: Path, force: bool) -> None:
-    """Keep everything but keys in FILE, as it is at one moment; the server may go on."""
+    """Back up everything except keys to FILE, as of one moment. The server can keep running."""
     if file.is_dir():
         raise click.ClickException(f"{file} is a folder; name a file in it")
     if file.exists() and not force:
-        raise click.ClickException(f"{file} is there already; name another file, or replace it with --force")
+        raise click.ClickException(f"{file} already exists; name another file, or replace it with --force")
     if not file.absolute().parent.is_dir():
-        raise click.ClickException(f"there is no folder {file.absolute().parent}; make it first")
-    with _open_copyable(ctx.obj or DEFAULT_DB) as store, _show_copy_progress("Keeping", store) as progress:
+        raise click.ClickException(f"there is no folder {file.absolute().parent}; create it first")
+    with _open_copyable(ctx.obj or DEFAULT_DB) as store, _show_copy_progress("Backing up", store) as progress:
         store.check_complete()
         digests = transfer.backup(store, transfer.identity_of(store.secret_key()), file.absolute(), progress)
         keyless = transfer.slugs_with_local_keys(store)
@@ -107,8 +111,8 @@ def backup_command(ctx: click.Context, file: Path, force: bool) -> None:
 @click.argument("file", type=FILE)
 @click.pass_context
 def restore_command(ctx: click.Context, file: Path) -> None:
-    """Fill an empty store from FILE, which backup made."""
+    """Restore FILE, which candor backup wrote, into an empty database."""
     if not is_sqlite(file):
-        raise click.ClickException(f"{file} is no backup; restore takes what candor backup made")
+        raise click.ClickException(f"{file} is not a backup; use a file that candor backup wrote")
     _copy(f"sqlite:///{file.absolute()}", ctx.obj or DEFAULT_DB)
     Path(f"{file.absolute()}.lock").unlink(missing_ok=True)

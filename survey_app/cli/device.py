@@ -30,7 +30,7 @@ def _complete_arguments(ctx: click.Context, parameter: click.Parameter, incomple
 @click.command("respond", cls=PassThroughCommand, context_settings=PASS_THROUGH)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, shell_complete=_complete_arguments)
 def respond_command(arguments: tuple[str, ...]) -> None:
-    """Answer a survey at URL; every answer is randomized on this device first."""
+    """Answer the survey at URL. Every answer is randomized on this device first."""
     sys.exit(main(arguments))
 
 

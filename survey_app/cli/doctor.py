@@ -19,15 +19,15 @@ SOURCE_NAMES = {ParameterSource.COMMANDLINE: "--db", ParameterSource.ENVIRONMENT
 
 
 @click.command("doctor", epilog=format_examples("candor doctor --url https://example.org"))
-@click.option("--url", metavar="URL", help="Also look at a server that runs, as a visitor finds it.")
-@click.option("--json", "as_json", is_flag=True, help="For a program.")
+@click.option("--url", metavar="URL", help="Also check a running server, as a visitor sees it.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def doctor_command(ctx: click.Context, url: str | None, as_json: bool) -> None:
-    """Look for what is wrong, and say what to do about it: the first thing to send along when you ask for help.
+    """Find problems, and say how to fix them. Include the output when you ask for help.
 
-    Python and packages, SQLite, the database, its permissions, space and tidiness, settings and the clock; with --url
-    also what a proxy does to a running server. It changes nothing, makes no database and tells no secret. Exit code 1
-    where something fails.
+    The command checks Python and its packages, SQLite, the database, its permissions, disk space and rewrites,
+    settings and the clock. With --url, it also checks how a proxy affects a running server. It changes nothing,
+    creates no database and prints no secrets. Exit code 1 means that a check failed.
     """
     root = ctx.find_root()
     found_by = SOURCE_NAMES.get(root.get_parameter_source("db") or ParameterSource.DEFAULT, "the default")

@@ -17,16 +17,19 @@ SUFFIXES = (".xlsx", ".xls")
 
 @click.command("import", epilog=format_examples("candor import household.xlsx -o household.yaml"))
 @click.argument("file", type=FILE)
-@click.option("--output", "-o", type=click.Path(path_type=Path), help="Write the draft there, not to standard output.")
+@click.option(
+    "--output", "-o", type=click.Path(path_type=Path), help="Write the draft to this file, not to standard output."
+)
 @click.option("--force", is_flag=True, help="Replace the output if it exists.")
 def import_command(file: Path, output: Path | None, force: bool) -> None:
-    """Turn an XLSForm, FILE.xlsx, into a draft in YAML.
+    """Convert an XLSForm, FILE.xlsx, into a draft in YAML.
 
-    Options, several options and numbers with ends are taken, with simple conditions. What cannot be asked with
-    randomized answers, such as free text, is named with the reason, here and as a comment in the draft.
+    Questions with one option, with several options, or with a number between limits are converted, with simple
+    conditions. Questions that cannot be asked with randomized answers, such as free text, are left out. They are
+    listed with the reason, here and as comments in the draft.
     """
     if file.suffix.lower() not in SUFFIXES:
-        raise click.UsageError(f"{file} is no XLSForm; its name ends in {' or '.join(SUFFIXES)}")
+        raise click.UsageError(f"{file} is not an XLSForm; its name must end in {' or '.join(SUFFIXES)}")
     if output:
         check_free([output], force)
     try:
@@ -40,10 +43,10 @@ def import_command(file: Path, output: Path | None, force: bool) -> None:
             click.echo(result.text.encode(), nl=False)
     except OSError as error:
         raise click.ClickException(f"cannot write {output}: {error.strerror or error}") from None
-    click.echo(f"questions taken: {len(result.question_ids)}; left out: {len(result.omissions)}", file=sys.stderr)
+    click.echo(f"questions converted: {len(result.question_ids)}; left out: {len(result.omissions)}", file=sys.stderr)
     for omission in result.omissions:
         click.echo(f"left out: {omission.name}: {omission.reason}", file=sys.stderr)
     try:
         build(result.text.encode())
     except AuthoringError as error:
-        click.echo(f"before it can be published: {error}", file=sys.stderr)
+        click.echo(f"to fix before publishing: {error}", file=sys.stderr)

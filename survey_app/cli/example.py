@@ -16,13 +16,13 @@ def _complete(ctx: click.Context, parameter: click.Parameter, incomplete: str) -
 
 @click.command("example", epilog=format_examples("candor example exam > exam.yaml"))
 @click.argument("name", required=False, shell_complete=_complete)
-@click.option("--truth", is_flag=True, help="What its made-up people say, for candor simulate --truth.")
+@click.option("--truth", is_flag=True, help="Print the answers of its simulated people, for candor simulate --truth.")
 def example_command(name: str | None, truth: bool) -> None:
-    """List the example surveys that come along, or print the file of NAME; or a script, such as reanalysis.R."""
+    """List the example surveys, or print the file of NAME: a survey, or a script such as reanalysis.R."""
     examples = example_files.names()
     if name is None:
         if truth:
-            raise click.UsageError("--truth is of one example: name it.")
+            raise click.UsageError("--truth needs the name of an example.")
         width = max(map(len, examples)) + 2
         for example_name in examples:
             first, *lines = wrap_sentence(example_files.summarize(example_name), " " * width)
@@ -33,9 +33,9 @@ def example_command(name: str | None, truth: bool) -> None:
         return
     if name not in examples:
         raise click.ClickException(
-            f"there is no example {name!r}; there are {', '.join([*examples, *example_files.scripts()])}"
+            f"there is no example {name!r}; the examples are {', '.join([*examples, *example_files.scripts()])}"
         )
     file: Path | None = example_files.truth_file(name) if truth else example_files.survey_file(name)
     if file is None:
-        raise click.ClickException(f"{name} comes without made-up people; candor simulate makes some without --truth")
+        raise click.ClickException(f"{name} has no file of simulated people; run candor simulate without --truth")
     click.echo(file.read_bytes(), nl=False)

@@ -13,24 +13,24 @@ from survey_app.cli.terminal import choose_colour
 DONE, NOT_DONE, CALLED_WRONGLY, STOPPED, CLOSED = 0, 1, 2, 130, 141
 CODES = {
     DONE: "done",
-    NOT_DONE: "not done, and the last line says why: it was refused, cannot be done as things are, or you said no. "
-    "Also that something was looked for and found: a claim refuted (`audit`), a wrong tally (`survey check`), another "
-    "file (`form --check`), a failure (`doctor`)",
-    CALLED_WRONGLY: "called wrongly: no such command, option or value, or two that exclude each other. Of `audit` also "
-    "that it could not be run, so that 1 is a refutation and nothing else; of `survey close` that it had to ask, and "
-    "there was neither a terminal nor `--yes`",
+    NOT_DONE: "not done; the last line says why: the command was refused, it is not possible in the current state, or "
+    "you answered no. Checks also exit with 1 if they find a problem: a refuted claim (`audit`), a wrong tally "
+    "(`survey check`), a different file (`form --check`), a failure (`doctor`)",
+    CALLED_WRONGLY: "wrong usage: an unknown command, option or value, or options that exclude each other. `audit` "
+    "also exits with 2 if it could not be run, so that 1 always means a refutation. `survey close` exits with 2 if it "
+    "needs a confirmation and there is neither a terminal nor `--yes`",
     STOPPED: "stopped by Ctrl-C",
-    CLOSED: "the reader of the output closed it, as in `candor survey list | head -1`; no message",
+    CLOSED: "the reader of the output closed the pipe, as in `candor survey list | head -1`; no message is printed",
 }
 ADVICE_BY_ERRNO = {
-    errno.ENOENT: "look whether its name is right",
-    errno.EACCES: "run the command as the user whose file it is",
-    errno.EPERM: "run the command as the user whose file it is",
+    errno.ENOENT: "check the path",
+    errno.EACCES: "run the command as the user who owns the file",
+    errno.EPERM: "run the command as the user who owns the file",
     errno.ENOSPC: "free disk space, then repeat the command",
     errno.EDQUOT: "free disk space, then repeat the command",
-    errno.EROFS: "name another place",
+    errno.EROFS: "choose another location",
     errno.EISDIR: "name a file in it",
-    errno.ENOTDIR: "look whether its name is right",
+    errno.ENOTDIR: "check the path",
 }
 HELP_ERRORS: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())  # of newer clicks: a group alone prints its help
 

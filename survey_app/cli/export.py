@@ -26,7 +26,11 @@ WITHOUT_DEFINITION = (".csv", *STATISTICS_SUFFIXES)  # formats without a place f
 @SLUG
 @click.argument("file", type=click.Path(path_type=Path))
 @DIGEST
-@click.option("--rows", type=click.IntRange(1), help="FILE is a folder of packed Parquet files of at most so many.")
+@click.option(
+    "--rows",
+    type=click.IntRange(1),
+    help="Write FILE as a folder of packed Parquet files, with at most this many rows each.",
+)
 @click.option("--force", is_flag=True, help="Replace FILE if it exists.")
 @click.pass_context
 def export_command(
@@ -34,21 +38,21 @@ def export_command(
 ) -> None:
     """Write the noisy bits of SLUG with their definition to FILE: .csv, .ndjson, .parquet, .sav or .dta.
 
-    The reports behind the results, without ids, time or order. In .csv and .parquet every stored bit is a column, such
-    as cheated or help:notes; in .sav (SPSS) and .dta (Stata) a variable such as help_2, whose label has p and q. The
-    definition goes to FILE.definition.json beside .csv, .sav and .dta, into the first line of .ndjson, and into the
-    metadata of .parquet (candor.definition).
+    FILE has the reports behind the results, without ids, time or order. In .csv and .parquet, every stored bit is a
+    column, such as cheated or help:notes. In .sav (SPSS) and .dta (Stata), it is a variable such as help_2, whose label
+    has p and q. For .csv, .sav and .dta, the definition goes to FILE.definition.json. In .ndjson it is the first line,
+    and in .parquet it is in the metadata (candor.definition).
 
-    With --rows, FILE is a folder of Parquet files for machines instead: the bits of each report as it was sent, in one
-    column, to be counted by candor tally and taken in by candor survey load.
+    With --rows, FILE is a folder of Parquet files for other programs instead. One column has the bits of each report as
+    it was sent. candor tally counts these files, and candor survey load imports them.
     """
     if rows is not None:
         _export_folder(ctx, slug, file, digest, rows, force)
         return
     suffix = file.suffix.lower()
     if suffix not in SUFFIXES:
-        advice = f"let it end in {', '.join(SUFFIXES)}, or give --rows for a folder of Parquet files"
-        raise click.UsageError(f"{file} names no format; {advice}")
+        advice = f"use a name that ends in {', '.join(SUFFIXES)}, or --rows for a folder of Parquet files"
+        raise click.UsageError(f"{file} has no known format; {advice}")
     definition_file = file.with_name(f"{file.name}.definition.json")
     files = [file, definition_file] if suffix in WITHOUT_DEFINITION else [file]
     check_free(files, force)
@@ -67,7 +71,7 @@ def export_command(
         raise click.ClickException(f"cannot write {file}: {error.strerror or error}") from None
     except ExportError as error:
         raise click.ClickException(str(error)) from None
-    click.echo(f"{tally.reports} reports of {slug} are in {' and '.join(map(str, files))}")
+    click.echo(f"wrote {tally.reports} reports of {slug} to {' and '.join(map(str, files))}")
     _explain_steps(published, slug)
 
 
@@ -88,14 +92,14 @@ def _export_folder(
         raise click.ClickException(f"cannot write {folder}: {error.strerror or error}") from None
     except ParquetError as error:
         raise click.ClickException(str(error)) from None
-    click.echo(f"{tally.reports} reports of {slug} are in {folder}, in {len(parts)} file{'s' * (len(parts) > 1)}")
+    click.echo(f"wrote {tally.reports} reports of {slug} to {folder}, in {len(parts)} file{'s' * (len(parts) > 1)}")
     _explain_steps(published, slug)
 
 
 def _explain_steps(published: PublishedSurvey, slug: str) -> None:
     warn_if_withheld(published)
     if published.state_at(now()) is State.OPEN and published.hold is Hold.NONE:
-        click.echo(f"{slug} is open: like its results, an export advances in steps of twenty reports", err=True)
+        click.echo(f"{slug} is open: its exports, like its results, advance in steps of twenty reports", err=True)
 
 
 def _write(suffix: str, survey: Survey, reports: int, rows: Iterator[Bits], target: BinaryIO) -> None:

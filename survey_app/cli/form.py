@@ -26,10 +26,17 @@ LOCAL_SERVER = "http://127.0.0.1:8000"  # where `candor serve` and `candor demo`
 )
 @click.argument("survey", metavar="SLUG|DEFINITION.json", required=False, shell_complete=complete_slug_or_file)
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="The file to write.")
-@click.option("--server", default=LOCAL_SERVER, show_default=True, help="Where it sends, such as https://example.org.")
+@click.option(
+    "--server",
+    default=LOCAL_SERVER,
+    show_default=True,
+    help="The server that it sends to, such as https://example.org.",
+)
 @DIGEST
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
-@click.option("--check", "checked", metavar="FILE", type=FILE, help="Say whether FILE is the one this version makes.")
+@click.option(
+    "--check", "checked", metavar="FILE", type=FILE, help="Check whether FILE is exactly what this version makes."
+)
 @click.pass_context
 def form_command(
     ctx: click.Context,
@@ -40,12 +47,12 @@ def form_command(
     force: bool,
     checked: Path | None,
 ) -> None:
-    """Write the form of a survey to one file that anybody can keep, host, open from disk, and compare.
+    """Write the form of a survey to one file that anyone can keep, host, open from disk, and compare.
 
-    Script, styles and definition are in it; it loads nothing, and sends to the server alone. The same version of
-    Candor makes the same bytes from the same definition and server on every machine, so its SHA-256 can be printed on
-    a poster, in an ethics approval or in a registration. Without a database, use the definition that the server
-    gives out (GET /api/surveys/SLUG).
+    The file contains the script, the styles and the definition. It loads nothing, and sends to the server alone. The
+    same version of Candor makes the same bytes from the same definition and server on every machine. So the file's
+    SHA-256 can be printed on a poster, in an ethics approval or in a registration. Without a database, use the
+    definition that the server publishes (GET /api/surveys/SLUG).
     """
     if checked is not None and survey is None:
         _check_form(checked)
@@ -70,10 +77,12 @@ def _write_form(ctx: click.Context, name: str, output: Path, server: str, digest
         raise click.ClickException(str(error)) from None
     except OSError as error:
         raise click.ClickException(f"cannot write {output}: {error.strerror or error}") from None
-    click.echo(f"{output}: the form of {survey.slug}, which sends to {server}")
+    click.echo(f"wrote the form of {survey.slug} to {output}; it sends to {server}")
     _print_digests(hashlib.sha256(content).hexdigest(), survey.digest)
     if server == LOCAL_SERVER:
-        click.echo(f"{LOCAL_SERVER} is this machine alone: --server https://example.org names another server", err=True)
+        click.echo(
+            f"{LOCAL_SERVER} works on this machine only; for another server, use --server https://example.org", err=True
+        )
 
 
 def _check_form(file: Path) -> None:
@@ -83,17 +92,17 @@ def _check_form(file: Path) -> None:
         raise click.ClickException(f"{file}: {error}") from None
     if result.difference and result.version != __version__:
         raise click.ClickException(
-            f"{file} was made by Candor {result.version or 'of no version'}, and this is {__version__}: only the same "
-            f"version can tell. First difference: {result.difference}"
+            f"{file} was made by Candor {result.version or 'of an unknown version'}, and this is {__version__}. Only "
+            f"the same version can check it. First difference: {result.difference}"
         )
     if result.difference:
         raise click.ClickException(
-            f"{file} is not what Candor {__version__} makes. First difference: {result.difference}"
+            f"{file} differs from what Candor {__version__} makes. First difference: {result.difference}"
         )
-    click.echo(f"{file} is what Candor {__version__} makes of the definition in it, to the last byte.")
-    click.echo(f"It asks {result.survey.title!r} ({result.survey.slug}) and sends to {result.server}")
+    click.echo(f"{file} is exactly what Candor {__version__} makes from the definition in it, byte for byte.")
+    click.echo(f"It is the form of {result.survey.title!r} ({result.survey.slug}) and sends to {result.server}")
     _print_digests(result.sha256, result.survey.digest)
-    click.echo("Compare these with the ones you were given: another definition makes another file, just as correctly.")
+    click.echo("Compare these with the ones you were given: a form of another definition passes this check too.")
 
 
 def _print_digests(sha256: str, digest: str) -> None:

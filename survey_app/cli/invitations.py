@@ -14,12 +14,16 @@ from survey_app.invitations.codes import format_csv, format_link, invitation_sta
 from survey_app.store import EventCode, EventData, PublishedSurvey, State, StoreError, TicketFile, now, ticket_refusal
 
 MOST_INVITATIONS = 1_000_000
-COUNT_OPTION: Callable[[Any], Any] = click.option("--count", type=click.IntRange(1, MOST_INVITATIONS), help="How many.")
+COUNT_OPTION: Callable[[Any], Any] = click.option(
+    "--count", type=click.IntRange(1, MOST_INVITATIONS), help="Number of invitations."
+)
 NAMES_OPTION: Callable[[Any], Any] = click.option(
-    "--names", type=FILE, help="One name a line; the links come as a CSV with the names, which are kept nowhere."
+    "--names",
+    type=FILE,
+    help="A file with one name per line. The links are printed as a CSV with the names, which are not stored.",
 )
 LIST_OPTION: Callable[[Any], Any] = click.option(
-    "--names", type=FILE, help="The CSV that invite made: tells who has not taken a ticket."
+    "--names", type=FILE, help="The CSV that invite printed, to list the people who have not taken a ticket."
 )
 
 
@@ -32,7 +36,7 @@ def refuse_late(survey: Survey) -> None:
 def check_count(count: int | None, names: Path | None) -> None:
     """Raise UsageError unless the call has a number of invitations or a list of names."""
     if names is None and count is None:
-        raise click.UsageError("say how many with --count, or for whom with --names")
+        raise click.UsageError("give the number of invitations with --count, or a list of names with --names")
 
 
 def print_invitations(
@@ -44,9 +48,9 @@ def print_invitations(
     """
     people = [line.strip() for line in read_text(names).splitlines() if line.strip()] if names else []
     if names is not None and not people:
-        raise click.ClickException(f"{names} has no names; write one a line")
+        raise click.ClickException(f"{names} has no names; write one per line")
     if names is not None and count not in (None, len(people)):
-        raise click.ClickException(f"{names} has {len(people)} names, and --count says {count}; leave --count out")
+        raise click.ClickException(f"{names} has {len(people)} names, but --count is {count}; leave --count out")
     with show_status("Making invitations"):
         codes = invite(file, slug, count or len(people))
     links = [format_link(address, code, digest) for code in codes]
@@ -64,7 +68,7 @@ def print_status(file: TicketFile, digest: str, as_json: bool, names: Path | Non
         return
     click.echo(_format_status(status.invited, status.taken))
     if status.not_taken and absentees is None:
-        click.echo("not taken yet, by the SHA-256 of their codes; --names links.csv tells who they are:")
+        click.echo("SHA-256 of the codes that have not taken a ticket; to see names, use --names links.csv:")
     for absentee in status.not_taken if absentees is None else absentees:
         click.echo(absentee)
 
@@ -88,24 +92,24 @@ def _print_study_status(file: TicketFile, groups: Sequence[PublishedSurvey], as_
 
 @click.command(
     "invite",
-    short_help="Make invitations and print their links.",
+    short_help="Create invitations and print their links.",
     epilog=format_examples("candor survey invite exam --names class.txt --server https://example.org > links.csv"),
 )
 @SLUG
 @COUNT_OPTION
 @NAMES_OPTION
-@server_option(default="", help="Where the survey is, such as https://example.org: links become whole.")
+@server_option(default="", help="The server of the survey, such as https://example.org, for complete links.")
 @click.pass_context
 def invite_command(ctx: click.Context, slug: str, count: int | None, names: Path | None, server: str) -> None:
-    """Make invitations and print their links, in no order; only hashes are kept."""
+    """Create invitations and print their links, in no particular order. Only hashes of the codes are stored."""
     check_count(count, names)
     store = open_db(ctx)
     published = _check_by_invitation(find_survey(store, slug))
     if published.state is State.CLOSED:
-        raise StoreError(f"{slug} is closed")
+        raise StoreError(f"{slug} is closed, so nobody can be invited")
     refuse_late(published.survey)
     if not server:
-        click.echo("the links lack the host: --server https://example.org makes them whole", err=True)
+        click.echo("the links lack the host; for complete links, use --server https://example.org", err=True)
     file = open_tickets(ctx, store)
     made = print_invitations(file, slug, f"{server}/s/{slug}", published.survey.digest, count, names)
     store.record(published.owner, slug, EventCode.INVITATIONS_MADE, EventData(count=made))
@@ -113,23 +117,23 @@ def invite_command(ctx: click.Context, slug: str, count: int | None, names: Path
 
 @click.command(
     "invited",
-    short_help="How many were invited, and who has not come.",
+    short_help="Count invitations and tickets, and list unused codes.",
     epilog=format_examples("candor survey invited exam --names links.csv"),
 )
 @SLUG
-@click.option("--json", "as_json", is_flag=True, help="For a program.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @LIST_OPTION
 @click.pass_context
 def invited_command(ctx: click.Context, slug: str, as_json: bool, names: Path | None) -> None:
-    """How many were invited and have taken a ticket, and the hashes of codes that were not brought, or their names.
+    """Print how many people were invited and have taken a ticket, and the hashes of unused codes, or their names.
 
-    Of a study the numbers of each group and of all.
+    For a study, print the numbers of each group and of all groups.
     """
     store = open_db(ctx)
     if groups := find_study(store, slug):
         if names:
             raise click.UsageError(
-                f"--names is the list of one group: {', '.join(group.survey.slug for group in groups)}"
+                f"--names is for one group; name one of them: {', '.join(group.survey.slug for group in groups)}"
             )
         _print_study_status(open_tickets(ctx, store), [_check_by_invitation(group) for group in groups], as_json)
         return
@@ -140,7 +144,9 @@ def invited_command(ctx: click.Context, slug: str, as_json: bool, names: Path | 
 def _check_by_invitation(published: PublishedSurvey) -> PublishedSurvey:
     slug, tickets = published.survey.slug, published.survey.tickets
     if tickets is None:
-        raise StoreError(f"anybody may answer {slug}; write invitations: true in its file and publish a new version")
+        raise StoreError(
+            f"anybody can answer {slug}; to invite people, publish a new version with invitations: true in its file"
+        )
     if tickets.issuer:
-        raise StoreError(f"{tickets.issuer} invites to {slug}, by candor issuer invite")
+        raise StoreError(f"{tickets.issuer} issues the invitations to {slug}; run candor issuer invite there")
     return published

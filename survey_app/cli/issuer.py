@@ -35,18 +35,18 @@ PREFIX = "sqlite:///"
 
 @click.group(epilog=format_examples("candor issuer key exam"))
 def issuer() -> None:
-    """Invite people to a survey of another server, which then never sees an invitation."""
+    """Invite people to a survey on another server, which then never sees an invitation."""
 
 
 def _open_file(ctx: click.Context) -> TicketFile:
     url: str = ctx.obj or f"{PREFIX}{DEFAULT_FILE}"
     if not url.startswith(PREFIX) or url == PREFIX:
-        raise StoreError(f"{url!r} names no file; write sqlite:///{DEFAULT_FILE}")
+        raise StoreError(f"{url!r} is not the URL of a file; use sqlite:///{DEFAULT_FILE}")
     file = TicketFile(Path(url.removeprefix(PREFIX)))
     try:
         file.migrate()
     except StoreError as error:
-        raise StoreError(f"{error}; name the issuer's own file: --db {PREFIX}{DEFAULT_FILE}") from None
+        raise StoreError(f"{error}; use a file for the issuer alone: --db {PREFIX}{DEFAULT_FILE}") from None
     ctx.call_on_close(file.close)
     return file
 
@@ -55,20 +55,20 @@ def _find_signing_key(file: TicketFile, slug: str) -> KeyRecord:
     for key in file.active_keys(slug):
         if key.digest is not None:
             return key
-    raise StoreError(f"no definition of {slug} is registered here; candor issuer add URL does that")
+    raise StoreError(f"no definition of {slug} is registered here; register it with candor issuer add URL")
 
 
 @issuer.command(
     "key",
-    short_help="Make a key for the next definition of SLUG.",
+    short_help="Create a key for the next definition of SLUG.",
     epilog=format_examples("candor issuer key exam"),
 )
 @click.argument("slug")
 @click.pass_context
 def key_command(ctx: click.Context, slug: str) -> None:
-    """Make a key for the next definition of SLUG and print what its author writes into the file."""
+    """Create a key for the next definition of SLUG, and print the text for its author's file."""
     if not NAME.fullmatch(slug):
-        raise StoreError(f"{slug!r} is no slug: a to z, 0 to 9, - and _, at most 63 of them")
+        raise StoreError(f"{slug!r} is not a valid slug; use at most 63 characters: a to z, 0 to 9, - and _")
     key = make_key()
     _open_file(ctx).add_key(slug, key)
     click.echo(format_modulus(key.modulus))
@@ -83,7 +83,7 @@ def key_command(ctx: click.Context, slug: str) -> None:
 @click.argument("url")
 @click.pass_context
 def add_command(ctx: click.Context, url: str) -> None:
-    """Register the definition at URL, signed for from now on; the slug's earlier one is signed for no more."""
+    """Register the definition at URL. From now on, tickets of its slug are signed for this definition only."""
     file = _open_file(ctx)
     try:
         address, survey = Address.parse(url), candor_client.fetch(url)
@@ -93,14 +93,17 @@ def add_command(ctx: click.Context, url: str) -> None:
     if tickets is None or not tickets.issuer:
         raise StoreError(f"{survey.slug} names no issuer: its file needs invitations: {{issuer: https://…, key: …}}")
     if not tickets.issuer.startswith("https:") and address.server.startswith("https:"):
-        raise StoreError(f"{tickets.issuer} must be https, as the survey is")
+        raise StoreError(f"the issuer {tickets.issuer} must use https, because the survey does")
     key = next((key for key in file.active_keys(survey.slug) if key.modulus == tickets.key), None)
     if key is None:
-        raise StoreError(f"the key of {survey.slug} was not made here, or is gone; candor issuer key {survey.slug}")
+        raise StoreError(
+            f"the key of {survey.slug} was not created here, or was destroyed; "
+            f"create one with candor issuer key {survey.slug}"
+        )
     if key.digest not in (None, survey.digest):
         raise StoreError(
-            "this key signs for another definition already, and a ticket for the one would be valid for the "
-            f"other; make a new one with candor issuer key {survey.slug}"
+            "this key already signs for another definition, and a ticket for one would be valid for the other; "
+            f"create a new key with candor issuer key {survey.slug}"
         )
     if key.digest is None:
         file.bind(key, survey.digest, survey.source, f"{address.server}/s/{survey.slug}")
@@ -109,7 +112,7 @@ def add_command(ctx: click.Context, url: str) -> None:
 
 @issuer.command(
     "invite",
-    short_help="Make invitations and print their links.",
+    short_help="Create invitations and print their links.",
     epilog=format_examples("candor issuer invite exam --count 200 > links.txt"),
 )
 @click.argument("slug")
@@ -117,7 +120,7 @@ def add_command(ctx: click.Context, url: str) -> None:
 @NAMES_OPTION
 @click.pass_context
 def invite_command(ctx: click.Context, slug: str, count: int | None, names: Path | None) -> None:
-    """Make invitations and print their links, in no order; only hashes are kept."""
+    """Create invitations and print their links, in no particular order. Only hashes of the codes are stored."""
     check_count(count, names)
     file = _open_file(ctx)
     key = _find_signing_key(file, slug)
@@ -128,36 +131,38 @@ def invite_command(ctx: click.Context, slug: str, count: int | None, names: Path
 
 @issuer.command(
     "invited",
-    short_help="How many were invited, and who has not come.",
+    short_help="Count invitations and tickets, and list unused codes.",
     epilog=format_examples("candor issuer invited exam"),
 )
 @click.argument("slug")
-@click.option("--json", "as_json", is_flag=True, help="For a program.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @LIST_OPTION
 @click.pass_context
 def invited_command(ctx: click.Context, slug: str, as_json: bool, names: Path | None) -> None:
-    """How many were invited and have taken a ticket, and the hashes of codes that were not brought, or their names."""
+    """Print how many people were invited and have taken a ticket, and the hashes of unused codes, or their names."""
     file = _open_file(ctx)
     print_status(file, _find_signing_key(file, slug).digest or "", as_json, names)
 
 
 @issuer.command(
-    "close", short_help="Sign no more for SLUG, for good.", epilog=format_examples("candor issuer close exam")
+    "close",
+    short_help="Stop signing tickets for SLUG permanently.",
+    epilog=format_examples("candor issuer close exam"),
 )
 @click.argument("slug")
 @click.pass_context
 def close_command(ctx: click.Context, slug: str) -> None:
-    """Sign no more for SLUG: destroy its key, and what was kept of the messages that were signed."""
+    """Stop signing tickets for SLUG: destroy its key, and the stored hashes of signed messages."""
     file = _open_file(ctx)
     file.destroy_key(_find_signing_key(file, slug).digest or "")
-    click.echo(f"no more tickets of {slug} are signed; its key is destroyed")
+    click.echo(f"tickets of {slug} are no longer signed; its key was destroyed")
 
 
 @issuer.command("serve", epilog=format_examples("candor issuer serve --port 8001"))
 @add_server_options
 @click.pass_context
 def serve_command(ctx: click.Context, host: str, port: int, workers: int, trusted_proxies: int) -> None:
-    """Run a server that only gives out tickets."""
+    """Run a server that only issues tickets."""
     serve.require_posix()
     file = _open_file(ctx)
     file.close()

@@ -23,26 +23,37 @@ from survey_app.store.file_system import try_to_lock_file
 
 TOKEN = "CANDOR_TOKEN"  # noqa: S105 — the name of a variable
 OPTIONS = (
-    server_option(required=True, help="Where the survey is, such as https://example.org."),
-    click.option("--token-file", type=FILE, help="A file with your API token; or CANDOR_TOKEN. Without: the database."),
-    click.option("--remind", is_flag=True, help="Write to those who were invited and have not taken a ticket."),
-    click.option("--send", "really", is_flag=True, help="Send the messages; without, nothing is made or sent."),
-    click.option("--from", "sender", envvar="CANDOR_MAIL_FROM", required=True, help="'Ada <ada@example.org>'."),
-    click.option("--subject", default="", help="Instead of our own; may have {title}."),
-    click.option("--template", type=FILE, help="A text instead of our own, with {name}, {link} and {title}."),
+    server_option(required=True, help="The server of the survey, such as https://example.org."),
+    click.option(
+        "--token-file", type=FILE,
+        help="A file with your API token; or set CANDOR_TOKEN. Without a token, the database is used.",
+    ),
+    click.option("--remind", is_flag=True, help="Remind people who were invited and have not taken a ticket."),
+    click.option("--send", "really", is_flag=True, help="Send the messages. Otherwise nothing is created or sent."),
+    click.option(
+        "--from", "sender", envvar="CANDOR_MAIL_FROM", required=True, help="The sender: 'Ada <ada@example.org>'."
+    ),
+    click.option("--subject", default="", help="A subject instead of the default one; may contain {title}."),
+    click.option(
+        "--template", type=FILE,
+        help="A text instead of the default one. It must contain {link}, and may contain {name} and {title}.",
+    ),
     click.option("--smtp", envvar="CANDOR_SMTP", help="The SMTP server: HOST or HOST:PORT."),
     click.option(
         "--security", envvar="CANDOR_SMTP_SECURITY", type=click.Choice(list(PORTS)), default="starttls",
-        show_default=True, help="How it is encrypted.",
+        show_default=True, help="How the connection is encrypted.",
     ),
-    click.option("--user", envvar="CANDOR_SMTP_USER", default="", help="Whom the SMTP server knows."),
-    click.option("--password-file", envvar="CANDOR_SMTP_PASSWORD_FILE", type=FILE, help="Their password, in a file."),
-    click.option("--per-minute", type=click.IntRange(1), help="At most so many messages a minute."),
+    click.option("--user", envvar="CANDOR_SMTP_USER", default="", help="SMTP user name."),
+    click.option("--password-file", envvar="CANDOR_SMTP_PASSWORD_FILE", type=FILE, help="File with the SMTP password."),
+    click.option("--per-minute", type=click.IntRange(1), help="Send at most this many messages a minute."),
     click.option(
         "--wait-days", type=click.FloatRange(0), default=2.0, show_default=True,
-        help="Remind nobody who was written to since then.",
+        help="Remind nobody who got a message within this many days.",
     ),
-    click.option("--again-unsure", is_flag=True, help="Also those who may have it: the connection was lost over it."),
+    click.option(
+        "--again-unsure", is_flag=True,
+        help="Also write to people who may have the message already, because sending it was interrupted.",
+    ),
 )  # fmt: skip
 
 
@@ -65,11 +76,11 @@ def _add_options(command: Callable[..., None]) -> Callable[..., None]:
 @_add_options
 @click.pass_context
 def mail_command(ctx: click.Context, /, slug: str, listed: Path, **options: Any) -> None:
-    """Send invitations, or reminders, to the people of LIST.csv (name,email), from this machine.
+    """Send invitations, or reminders, from this machine to the people in LIST.csv (name,email).
 
-    Without --send it tells how many would get what, shows one message, and sends and makes nothing. With it, each
-    person gets one invitation, however often it is repeated. Who has which link stays in a file beside the list; the
-    survey's server learns no name and no address.
+    Without --send, the command prints how many people would get a message, shows one message, and sends and creates
+    nothing. With --send, each person gets one invitation, however often the command is repeated. A file next to the
+    list records who has which link. The survey's server learns no name and no address.
     """
     try:
         with _lock_list(listed):
@@ -124,7 +135,7 @@ def _lock_list(listed: Path) -> Iterator[None]:
         try:
             try_to_lock_file(file.fileno())
         except BlockingIOError:
-            raise click.ClickException(f"another candor survey mail is at work on {listed}") from None
+            raise click.ClickException(f"another candor survey mail is using {listed}; wait until it ends") from None
         yield
 
 
@@ -138,7 +149,7 @@ def _find_code_source(ctx: click.Context, slug: str, server: str, token_file: Pa
 
 def _parse_smtp(options: dict[str, Any]) -> Server:
     if not options["smtp"]:
-        raise click.UsageError("say which SMTP server sends them: --smtp HOST, or CANDOR_SMTP")
+        raise click.UsageError("an SMTP server is needed to send messages; use --smtp HOST, or set CANDOR_SMTP")
     host, _, port = options["smtp"].partition(":")
     if port and not (port.isascii() and port.isdigit() and 0 < int(port[:6]) < 65536):
         raise click.UsageError(f"--smtp {options['smtp']}: write HOST or HOST:PORT")
@@ -155,19 +166,19 @@ def _print_plan(plan: rounds.Plan, sent_log: SentLog) -> None:
     noun = "a reminder" if plan.kind == "reminded" else "an invitation"
     click.echo(f"{len(plan.recipients)} would get {noun}" if plan.recipients else f"nobody gets {noun}")
     for count, reason in (
-        (plan.already_sent, "have theirs already"),
-        (plan.taken, "have taken a ticket"),
-        (plan.too_soon, "were written to lately (--wait-days)"),
-        (plan.never, "were never invited: run it without --remind"),
+        (plan.already_sent, "got theirs before"),
+        (plan.taken, "took a ticket"),
+        (plan.too_soon, "got a message recently (--wait-days)"),
+        (plan.never, "got no invitation yet: run the command without --remind"),
     ):
         if count:
             click.echo(f"{count} {reason}")
     if plan.unsure:
-        click.echo(f"{len(plan.unsure)} may have it or not; the connection was lost over it (--again-unsure):")
+        click.echo(f"{len(plan.unsure)} may or may not have it: sending was interrupted (--again-unsure repeats it):")
         for line in plan.unsure:
             click.echo(f"  {_format_recipient(line)}")
     if sent_log.lines:
-        click.echo(f"who has which link is in {sent_log.path}")
+        click.echo(f"{sent_log.path} records who has which link")
 
 
 def _format_recipient(line: SentLine) -> str:
@@ -177,7 +188,7 @@ def _format_recipient(line: SentLine) -> str:
 def _print_sample(line: SentLine, form_letter: Letter, link: str) -> None:
     person = line.person._replace(link=line.person.link or link)
     message = form_letter.compose_for(person)
-    click.echo("\none of them:\n")
+    click.echo("\none of the messages:\n")
     for header in ("From", "To", "Subject"):
         click.echo(f"{header}: {message[header]}")
     click.echo("\n" + message.get_content().replace("\r\n", "\n"), nl=False)
@@ -201,11 +212,9 @@ def _send_messages(
                 else:
                     sent_count += 1
     finally:
-        click.echo(
-            f"{_format_messages(sent_count)} sent; who has which link is in {sent_log.path}, which is yours to keep"
-        )
+        click.echo(f"{_format_messages(sent_count)} sent; keep {sent_log.path}, which records who has which link")
         for outcome in faults:
-            state = "may have it or not, the connection was lost" if outcome.unsure else "did not get it"
+            state = "may or may not have it, because the connection was lost" if outcome.unsure else "did not get it"
             click.echo(f"  {_format_recipient(outcome.line)} {state}: {outcome.fault}")
     if faults:
-        raise click.ClickException("not everybody got it; repeat the command to try again with those who did not")
+        raise click.ClickException("not everybody got the message; repeat the command to retry those who did not")

@@ -15,12 +15,12 @@ def check_free(files: list[Path], force: bool) -> None:
     """Raise ClickException, before any work is done, if one of these files cannot or must not be written."""
     parent = files[0].parent
     if not parent.is_dir():
-        raise click.ClickException(f"there is no directory {parent}; make it first")
+        raise click.ClickException(f"there is no folder {parent}; create it first")
     for file in files:
         if file.is_dir():
-            raise click.ClickException(f"{file} is a directory; name a file in it")
+            raise click.ClickException(f"{file} is a folder; name a file in it")
         if file.exists() and not force:
-            raise click.ClickException(f"{file} exists; --force replaces it")
+            raise click.ClickException(f"{file} already exists; to replace it, use --force")
 
 
 @contextmanager
@@ -44,13 +44,15 @@ def check_free_folder(folder: Path, force: bool) -> None:
     A folder with anything but Parquet files is never replaced.
     """
     if not folder.parent.is_dir():
-        raise click.ClickException(f"there is no directory {folder.parent}; make it first")
+        raise click.ClickException(f"there is no folder {folder.parent}; create it first")
     if folder.exists() and not folder.is_dir():
         raise click.ClickException(f"{folder} is a file; name a folder that does not exist yet")
     if folder.exists() and not force:
-        raise click.ClickException(f"{folder} exists; --force replaces it")
+        raise click.ClickException(f"{folder} already exists; to replace it, use --force")
     if folder.exists() and any(file.suffix != ".parquet" for file in folder.iterdir()):
-        raise click.ClickException(f"{folder} holds more than Parquet files, and is not replaced; name another folder")
+        raise click.ClickException(
+            f"{folder} contains files other than Parquet files and is not replaced; name another folder"
+        )
 
 
 @contextmanager

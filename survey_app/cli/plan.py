@@ -52,7 +52,7 @@ def _parse_fraction(_: click.Context, __: click.Parameter, value: str | None) ->
     except ValueError:
         fraction = math.nan
     if not 0 <= fraction <= 1:
-        raise click.BadParameter(f"{value!r} is not a part of 1, such as 0.05 or 5%.")
+        raise click.BadParameter(f"{value!r} is not a fraction from 0 to 1, such as 0.05 or 5%.")
     return fraction
 
 
@@ -119,73 +119,92 @@ RESPONDENT_COUNT = click.IntRange(2, 10**12)
     ),
 )
 @click.argument("file", type=FILE, required=False)
-@click.option("--respondents", type=RESPONDENT_COUNT, help="How many will answer; 1000 with a FILE, unless said.")
+@click.option("--respondents", type=RESPONDENT_COUNT, help="The number of respondents; with a FILE, 1000 by default.")
 @click.option(
     "--margin",
     callback=_parse_fraction,
     metavar="PART",
-    help="The wanted margin, as a part of the possible range; 0.05 with a FILE.",
+    help="The target margin, as a fraction of the possible range; with a FILE, 0.05 by default.",
 )
 @click.option(
-    "--confidence", callback=_parse_fraction, metavar="PART", default="0.95", show_default=True, help="Of intervals."
+    "--confidence",
+    callback=_parse_fraction,
+    metavar="PART",
+    default="0.95",
+    show_default=True,
+    help="The confidence of the intervals.",
 )
-@click.option("--population", type=RESPONDENT_COUNT, help="How many people there are in all; many, unless said.")
-@click.option("--sample", is_flag=True, help="Estimates about the respondents themselves, not a population.")
+@click.option("--population", type=RESPONDENT_COUNT, help="The size of the population; large by default.")
+@click.option("--sample", is_flag=True, help="Plan estimates about the respondents themselves, not about a population.")
+@click.option("--share", callback=_parse_fraction, metavar="PART", help="The expected share of yes, or of an option.")
 @click.option(
-    "--share", callback=_parse_fraction, metavar="PART", help="The share of a yes, or of an option, to plan for."
+    "--mean",
+    callback=_parse_number,
+    metavar="X",
+    help="For numbers: the expected mean. With neither --mean nor --sd, the numbers are spread evenly.",
+)
+@click.option("--sd", callback=_parse_number, metavar="X", help="For numbers: the expected standard deviation.")
+@click.option(
+    "--power",
+    callback=_parse_fraction,
+    metavar="PART",
+    default="0.8",
+    show_default=True,
+    help="The power of the tests.",
 )
 @click.option(
-    "--mean", callback=_parse_number, metavar="X", help="Numbers: their mean; with neither mean nor sd, spread evenly."
+    "--cross",
+    multiple=True,
+    metavar="A,B",
+    help="With a FILE: compare randomizing these questions together and separately.",
 )
-@click.option("--sd", callback=_parse_number, metavar="X", help="Numbers: their standard deviation.")
-@click.option("--power", callback=_parse_fraction, metavar="PART", default="0.8", show_default=True, help="Of tests.")
-@click.option("--cross", multiple=True, metavar="A,B", help="With a FILE: questions to randomize together or apart.")
 @click.option(
     "--epsilon",
     callback=_parse_epsilon,
     metavar="E",
     help="Instead of a FILE: the ε of one question, such as 1 or ln3.",
 )
-@click.option("--type", "kind", type=click.Choice(TYPES), help="The type of that question; yes_no unless said.")
-@click.option("--options", type=click.IntRange(2, 100_000), help="How many options or points it has.")
-@click.option("--optional", is_flag=True, help="It may be skipped; one in ten does.")
-@click.option("--min", "low", callback=_parse_number, metavar="X", help="The smallest number; 0 unless said.")
-@click.option("--max", "high", callback=_parse_number, metavar="X", help="The largest number; 100 unless said.")
-@click.option("--step", callback=_parse_number, metavar="X", help="The step between numbers; 1 unless said.")
+@click.option("--type", "kind", type=click.Choice(TYPES), help="The type of that question; yes_no by default.")
+@click.option("--options", type=click.IntRange(2, 100_000), help="The number of its options or points.")
+@click.option("--optional", is_flag=True, help="The question may be skipped, and one in ten respondents skips it.")
+@click.option("--min", "low", callback=_parse_number, metavar="X", help="The smallest number; 0 by default.")
+@click.option("--max", "high", callback=_parse_number, metavar="X", help="The largest number; 100 by default.")
+@click.option("--step", callback=_parse_number, metavar="X", help="The step between numbers; 1 by default.")
 @click.option(
     "--bins",
     "bin_count",
     type=click.IntRange(2, 100_000),
-    help="The number is asked for its distribution, in so many bins.",
+    help="Ask for the distribution of the number, in this many bins.",
 )
-@click.option("--mechanism", type=click.Choice(["laplace"]), help="The number gets Laplace noise.")
-@click.option("--questions", type=click.IntRange(1, 10_000), help="So many questions like it share the ε.")
+@click.option("--mechanism", type=click.Choice(["laplace"]), help="Add Laplace noise to the number.")
+@click.option("--questions", type=click.IntRange(1, 10_000), help="The number of such questions that share the ε.")
 @click.option(
     "--ask",
     type=click.Choice([Ask.ONE.value, Ask.ALL.value]),
     default=Ask.ALL.value,
-    help="Each device answers one of them; all unless said.",
+    help="Whether each device answers one of these questions or all; all by default.",
 )
 @click.option(
     "--against",
     callback=_parse_share_or_mean,
     metavar="X",
-    help="The share or mean of a second group, to be told from the first.",
+    help="The share or mean of a second group, to be distinguished from the first.",
 )
 @click.option(
     "--delta",
     callback=_parse_fraction,
     metavar="PART",
-    help="δ of the central Gaussian beside it; 0.000001 unless said.",
+    help="δ of the central Gaussian mechanism in the comparison; 0.000001 by default.",
 )
-@click.option("--guidance", is_flag=True, help="What levels of ε cost and mean, and nothing else.")
-@click.option("--json", "as_json", is_flag=True, help="For a program.")
+@click.option("--guidance", is_flag=True, help="Print only a table of what levels of ε cost and mean.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def plan_command(ctx: click.Context, /, file: Path | None, **options: Any) -> None:
-    """How many respondents a margin takes, before a survey is launched.
+    """Compute how many respondents a margin needs, before a survey is launched.
 
-    For a survey FILE: how many each of three ways to ask it needs, all margins, what joint fields cost, and advice.
-    For one question: --epsilon with --margin or --respondents. --guidance prints a table of ε and its price.
+    For a survey FILE, print how many respondents each of three ways to ask it needs, all margins, the cost of joint
+    fields, and advice. For one question, use --epsilon with --margin or --respondents. --guidance prints a table of ε
+    and its cost.
     """
     option_names = {
         name for name in options if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
@@ -217,18 +236,18 @@ def _check_combination(file: Path | None, option_names: set[str]) -> None:
     """Raise UsageError if the options do not fit together, with a sentence about the options that do."""
     if "guidance" in option_names:
         if file or option_names - {"guidance", "as_json"}:
-            raise click.UsageError("--guidance stands alone: it takes no FILE and no other option but --json.")
+            raise click.UsageError("--guidance allows no FILE and no other option but --json.")
         return
     question_options = [name for name in ONE_QUESTION if name in option_names]
     if file:
         if question_options == ["against"]:
             raise click.UsageError(
-                "--against is for one question without a FILE; of a FILE with groups the plan tells the margin of their"
-                " difference, and the smallest one that is told."
+                "--against is for one question without a FILE. For a FILE with groups, the plan shows the margin of"
+                " their difference, and the smallest difference that can be detected."
             )
         if question_options:
             raise click.UsageError(
-                f"{_option_name(question_options[0])} is for one question without a FILE; the file says it all."
+                f"{_option_name(question_options[0])} is for one question without a FILE; the file defines it."
             )
     elif "epsilon" not in option_names:
         raise click.UsageError("Name a survey FILE, or give --epsilon with --margin or --respondents.")
@@ -239,7 +258,7 @@ def _check_combination(file: Path | None, option_names: set[str]) -> None:
         raise click.UsageError(
             "--margin and --respondents follow from each other: give only one."
             if both
-            else "Give --margin, to learn how many respondents it takes, or --respondents, to learn their margin."
+            else "Give --margin to compute the number of respondents, or --respondents to compute the margin."
         )
     if {"sample", "population"} <= option_names:
         raise click.UsageError(

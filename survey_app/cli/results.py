@@ -47,17 +47,17 @@ CONFIDENCE: Callable[[Any], Any] = click.option(
     default=0.95,
     show_default=True,
     type=click.FloatRange(LEAST_CONFIDENCE, MOST_CONFIDENCE),
-    help="Of every interval.",
+    help="The confidence of every interval.",
 )
 SIMULTANEOUS: Callable[[Any], Any] = click.option(
-    "--simultaneous", is_flag=True, help="Intervals that hold for all options of a question together."
+    "--simultaneous", is_flag=True, help="Print intervals that hold for all options of a question together."
 )
 
 
 def add_format_options(command: Any) -> Any:
     """Add the options --json and --csv to a command."""
-    spreadsheet = click.option("--csv", "as_csv", is_flag=True, help="For a spreadsheet.")
-    return click.option("--json", "as_json", is_flag=True, help="For a program.")(spreadsheet(command))
+    spreadsheet = click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(spreadsheet(command))
 
 
 @click.command("results", epilog=format_examples("candor results exam --total 'help=notes|phone'"))
@@ -66,10 +66,18 @@ def add_format_options(command: Any) -> Any:
 @add_format_options
 @CONFIDENCE
 @SIMULTANEOUS
-@click.option("--narrow", is_flag=True, help="Wilson's intervals: narrower, right on average, not guaranteed.")
-@click.option("--population", type=click.IntRange(1), help="Of how many people the respondents are a sample.")
-@click.option("--total", "totals", multiple=True, metavar="QUESTION=A|B", help="The share of several options together.")
-@click.option("--weights", type=FILE, help="JSON or YAML: the weight of every survey, for their total.")
+@click.option("--narrow", is_flag=True, help="Use Wilson intervals: narrower, right on average, not guaranteed.")
+@click.option(
+    "--population", type=click.IntRange(1), help="The size of the population that the respondents are a sample of."
+)
+@click.option(
+    "--total",
+    "totals",
+    multiple=True,
+    metavar="QUESTION=A|B",
+    help="Also estimate the share of several options together.",
+)
+@click.option("--weights", type=FILE, help="A JSON or YAML file with the weight of every survey in their total.")
 @click.pass_context
 def results_command(
     ctx: click.Context,
@@ -82,7 +90,7 @@ def results_command(
     weights: Path | None,
     **interval_options: Any,
 ) -> None:
-    """Estimates with intervals, in steps of twenty reports: of a survey, of a study, or of surveys side by side."""
+    """Print estimates with intervals, in steps of twenty reports, for a survey, a study, or surveys side by side."""
     form, store, options = _choose_format(as_json, as_csv), open_db(ctx), Options(**interval_options)
     if len(set(slugs)) < len(slugs):
         raise click.UsageError("a survey is named twice; name each once")
@@ -90,8 +98,8 @@ def results_command(
     is_study = bool(members)
     if is_study and options.population is not None:
         raise click.ClickException(
-            "--population is for one survey: the sizes of groups only weigh their total. If everybody was asked, take"
-            f" each group by itself, as in: candor results {members[0].survey.slug} --population N"
+            "--population is for one survey: the sizes of groups only weight their total. If everybody was asked,"
+            f" analyse each group separately: candor results {members[0].survey.slug} --population N"
         )
     surveys = members or [find_survey(store, slug, digest) for slug in slugs]
     for published in surveys[:1] if is_study else surveys:
@@ -100,7 +108,7 @@ def results_command(
     _check_population(options, max(tally.reports for tally in tallies))
     if len(surveys) == 1:
         if weights:
-            raise click.ClickException(f"--weights is for several surveys, and {slugs[0]} is one; leave it out")
+            raise click.ClickException(f"--weights is for several surveys, but {slugs[0]} is one; leave it out")
         estimates = results(surveys[0].survey, tallies[0], options, _parse_totals(surveys[0], totals))
         document: Results | Study = add_invitation_counts(estimates, store, open_tickets(ctx, store), surveys[0])
     else:
@@ -129,7 +137,8 @@ def results_command(
         click.echo(format_results(surveys[0].survey, document))
         if findings := describe_manipulation(surveys[0].survey, tallies[0]):
             paragraphs = [
-                "Some of these reports cannot be honest, but for one survey of a thousand with each test:",
+                "Some of these reports do not look honest. Each test raises a false alarm for one honest survey in a "
+                "thousand:",
                 *findings,
             ]
             click.echo("\n" + "\n".join(line for paragraph in paragraphs for line in wrap_sentence(paragraph)))
@@ -148,7 +157,9 @@ def _to_json(document: msgspec.Struct) -> str:
 
 def _check_population(options: Options, reports: int) -> None:
     if options.population is not None and options.population < reports:
-        raise click.ClickException(f"{reports} reports cannot come from a population of {options.population}")
+        raise click.ClickException(
+            f"{reports} reports cannot come from a population of {options.population}; use a larger --population"
+        )
 
 
 def _parse_totals(published: PublishedSurvey, texts: tuple[str, ...]) -> dict[str, list[list[str]]]:
@@ -161,7 +172,7 @@ def _parse_totals(published: PublishedSurvey, texts: tuple[str, ...]) -> dict[st
         question = questions.get(name)
         if question is None or not _has_addable_answers(question):
             raise click.ClickException(
-                f"--total {text!r}: write QUESTION=A|B; the question is a choice, a scale or has bins"
+                f"--total {text!r}: write QUESTION=A|B; the question must be a choice, a scale or a number with bins"
             )
         answers = kind_of(question).answers(question)
         if not set(labels) <= set(answers) or len(set(labels)) < len(labels):
@@ -185,7 +196,7 @@ def _read_numbers(file: Path | None) -> Any:
         return None
     value = read_mapping(file)
     if not value or not all(isinstance(key, str) for key in value):
-        raise click.ClickException(f"{file}: must map the slug of every survey to what is known of it")
+        raise click.ClickException(f"{file}: must map the slug of every survey to its values")
     numbers = [
         number for entry in value.values() for number in (entry.values() if isinstance(entry, dict) else [entry])
     ]
@@ -226,9 +237,9 @@ def crosstab_command(
     as_csv: bool,
     **interval_options: Any,
 ) -> None:
-    """Two questions at once: cells, shares within rows, differences to the first row, a test of independence.
+    """Cross-tabulate two questions: cells, shares within rows, differences from the first row, an independence test.
 
-    Two options of one question are named QUESTION:OPTION.
+    To cross two options of one question, name each as QUESTION:OPTION.
     """
     form, store = _choose_format(as_json, as_csv), open_db(ctx)
     published = find_survey(store, slug, digest)
@@ -247,11 +258,21 @@ def crosstab_command(
 
 @click.command("regress", epilog=format_examples("candor regress exam --outcome cheated --on help"))
 @SLUGS
-@click.option("--outcome", required=True, metavar="QUESTION[=ANSWER]", help="Whose odds to explain; yes unless said.")
 @click.option(
-    "--on", "predictors", multiple=True, metavar="QUESTION", help="A question of the same survey; may be repeated."
+    "--outcome", required=True, metavar="QUESTION[=ANSWER]", help="The answer whose odds are explained; yes by default."
 )
-@click.option("--covariates", type=FILE, help="JSON or YAML: numbers known of each survey, one for each group.")
+@click.option(
+    "--on",
+    "predictors",
+    multiple=True,
+    metavar="QUESTION",
+    help="A predictor: a question of the same survey. May be repeated.",
+)
+@click.option(
+    "--covariates",
+    type=FILE,
+    help="A JSON or YAML file with known numbers for each survey, where each survey is a group.",
+)
 @add_format_options
 @CONFIDENCE
 @click.pass_context
@@ -265,7 +286,7 @@ def regress_command(
     as_csv: bool,
     confidence: float,
 ) -> None:
-    """Logistic regression of a randomized answer, through the coins: on groups, or on other randomized answers."""
+    """Fit a logistic regression of a randomized answer on groups, or on other randomized answers."""
     form, store, options = _choose_format(as_json, as_csv), open_db(ctx), Options(confidence)
     surveys = [find_survey(store, slug) for slug in slugs]
     for published in surveys:
@@ -281,7 +302,7 @@ def regress_command(
             with _open_snapshot(store, surveys[0]) as (_, bits):
                 document = regress_on_questions(surveys[0].survey, bits, question, answer, predictors, options)
         else:
-            raise click.UsageError("--on is for one survey; several are compared by --covariates FILE")
+            raise click.UsageError("--on is for one survey; to compare several, use --covariates FILE")
     except FitError as error:
         raise click.ClickException(str(error)) from None
     if form == "csv":

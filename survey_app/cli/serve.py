@@ -19,15 +19,19 @@ from survey_app.web import DEFAULT_DB, serve
 DEMO_DB = "sqlite:///.candor-demo/candor.db"
 SERVER_OPTIONS = (
     click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on."),
-    click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="And the port."),
-    click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Processes that serve."),
+    click.option(
+        "--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="The port to listen on."
+    ),
+    click.option(
+        "--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="The number of worker processes."
+    ),
     click.option(
         "--trusted-proxies",
         envvar="CANDOR_TRUSTED_PROXIES",
         default=0,
         show_default=True,
         type=click.IntRange(0),
-        help="How many may set X-Forwarded-*.",
+        help="The number of proxies whose X-Forwarded-* headers are trusted.",
     ),
 )
 
@@ -52,19 +56,19 @@ def serve_command(ctx: click.Context, host: str, port: int, workers: int, truste
 
 @click.command("demo", epilog=format_examples("candor demo --port 8080"))
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="And the port.")
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="The port to listen on.")
 @click.option(
     "--respondents",
     default=3000,
     show_default=True,
     type=click.IntRange(1, 10_000_000),
-    help="How many people to simulate at the first run.",
+    help="The number of people to simulate at the first run.",
 )
 @click.pass_context
 def demo_command(ctx: click.Context, host: str, port: int, respondents: int) -> None:
-    """A sample survey with simulated respondents, served from .candor-demo/ in this folder, or from --db.
+    """Serve a sample survey with simulated respondents, from .candor-demo/ in this folder, or from --db.
 
-    CANDOR_DB is never written to: it may name the database of a real server.
+    The demo never writes to CANDOR_DB, which may name the database of a real server.
     """
     serve.require_posix()
     db = _choose_demo_database(ctx)
@@ -102,10 +106,12 @@ def _choose_demo_database(ctx: click.Context) -> str:
     root, server_db = ctx.find_root(), os.environ.get("CANDOR_DB")
     if root.get_parameter_source("db") is not ParameterSource.COMMANDLINE:
         if server_db:
-            click.echo(f"CANDOR_DB is left alone; the demo's database is {DEMO_DB}", err=True)
+            click.echo(f"CANDOR_DB is not used; the demo's database is {DEMO_DB}", err=True)
         return DEMO_DB
     if ctx.obj == server_db:
-        raise click.ClickException("CANDOR_DB names this database. The demo adds made-up people: give it another --db.")
+        raise click.ClickException(
+            "CANDOR_DB names this database, and the demo adds simulated people. Use another --db."
+        )
     return str(ctx.obj)
 
 

@@ -20,26 +20,24 @@ from survey_app.languages import numbers
 )
 @click.argument("source", metavar="IN", type=FILE)
 @click.argument("target", metavar="OUT", type=click.Path(path_type=Path))
-@click.option(
-    "--definition", type=FILE, help="The definition, as the server gives it; needed unless IN begins with it."
-)
+@click.option("--definition", type=FILE, help="The definition from the server; needed unless IN begins with it.")
 @click.option("--renumber", is_flag=True, help="Give each report a new random id, so that OUT can be sent as a batch.")
 @click.option(
     "--delta",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=DEFAULT_DELTA,
     show_default=True,
-    help="For what shuffling is worth.",
+    help="δ of the privacy of the shuffled reports.",
 )
 @click.option("--force", is_flag=True, help="Replace OUT if it exists.")
 def shuffle_command(
     source: Path, target: Path, definition: Path | None, renumber: bool, delta: float, force: bool
 ) -> None:
-    """Drop the ids of the reports in IN and write them to OUT in an order that nobody knows.
+    """Remove the ids of the reports in IN, and write the reports to OUT in an order that nobody knows.
 
-    For a party that is independent of the analysts: it takes reports in (NDJSON, as devices send them, or an
-    export), strips and permutes them with the system's randomness, and passes OUT on. Then keep neither IN nor a copy.
-    Where the definition is known, it says what (ε, δ) the passed data has.
+    The command is for a party that is independent of the analysts. This party receives the reports (NDJSON, as devices
+    send them, or an export), shuffles them with the system's randomness, and passes OUT on. Afterwards, delete IN and
+    all copies of it. If the definition is known, the command prints the (ε, δ) of the data in OUT.
     """
     check_free([target], force)
     try:
@@ -56,15 +54,15 @@ def shuffle_command(
         raise click.ClickException(f"{source}, {error}") from None
     except OSError as error:
         raise click.ClickException(f"cannot shuffle {source} to {target}: {error.strerror or error}") from None
-    click.echo(f"{numbers.format_count(outcome.reports)} reports are in {target}, in random order")
+    click.echo(f"wrote {numbers.format_count(outcome.reports)} reports to {target}, in random order")
     if outcome.duplicates:
-        click.echo(f"{numbers.format_count(outcome.duplicates)} lines were the same report again, and were left out")
+        click.echo(f"left out {numbers.format_count(outcome.duplicates)} lines that repeat a report")
     if outcome.survey is None:
-        click.echo("give --definition to check the bits and to learn what shuffling is worth", err=True)
+        click.echo("to check the bits, and to compute the privacy of the shuffled reports, use --definition", err=True)
         return
     local = float(total_epsilon(outcome.survey))
     click.echo(
-        f"each device is ε = {numbers.format_epsilon(local)} private; the shuffled whole is ε = "
+        f"each report has ε = {numbers.format_epsilon(local)}; the shuffled reports together have ε = "
         f"{numbers.format_epsilon(central_epsilon(local, outcome.reports, delta))} with δ = {delta:g}, if the "
         "shuffler is independent of the analysts, keeps no ids, times or order, and all devices ran this definition"
     )

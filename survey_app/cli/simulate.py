@@ -22,21 +22,23 @@ from survey_app.store import Outcome, PublishedSurvey, Submission, now
     "simulate", epilog=format_examples("candor simulate campus --respondents 5000 --truth campus-truth.yaml")
 )
 @SLUG
-@click.option("--respondents", required=True, type=click.IntRange(1, 100_000_000), help="How many.")
-@click.option("--truth", type=FILE, help="JSON or YAML: what the population says to each question.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option(
+    "--respondents", required=True, type=click.IntRange(1, 100_000_000), help="The number of respondents to simulate."
+)
+@click.option("--truth", type=FILE, help="A JSON or YAML file with the population's answers to each question.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.pass_context
 def simulate_command(ctx: click.Context, slug: str, respondents: int, truth: Path | None, yes: bool) -> None:
-    """Add reports of made-up people to a survey, for a try; they cannot be told from real ones, or taken out again.
+    """Add reports of simulated people to a survey, for testing. Nobody can tell them from real reports or remove them.
 
-    Those of a study fall into its groups by their sizes, or equally where these are not known.
+    In a study, the people are divided among its groups by size, or equally if the sizes are not known.
     """
     store = open_db(ctx)
     surveys = find_managed(store, slug)
     if reason := refusal_reason(surveys[0], now()):
         raise click.ClickException(f"{slug} {reason}. Nothing was added")
     if not yes:
-        click.confirm(f"Add {respondents} made-up reports to {slug}, for good?", abort=True)
+        click.confirm(f"Add {respondents} simulated reports to {slug} permanently?", abort=True)
     try:
         population = read_mapping(truth) if truth else {}
         with show_status("Drawing people"):
@@ -51,7 +53,7 @@ def simulate_command(ctx: click.Context, slug: str, respondents: int, truth: Pat
                 progress(len(reports))
     click.echo(f"{stored} reports were added to {slug}")
     if stored < respondents:
-        reason = refusal_reason(find_managed(store, slug)[0], now()) or "changed meanwhile"
+        reason = refusal_reason(find_managed(store, slug)[0], now()) or "changed in the meantime"
         raise click.ClickException(f"{respondents - stored} were refused: {slug} {reason}")
 
 

@@ -54,35 +54,39 @@ for command in (invite_command, invited_command, load_command, mail_command, sha
 
 @survey.command(
     "build",
-    short_help="The definition of FILE, on standard output.",
+    short_help="Write the definition of FILE to standard output.",
     epilog=format_examples("candor survey build exam.yaml > exam.json"),
 )
 @click.argument("file", type=FILE)
 def build_command(file: Path) -> None:
-    """Write the definition of FILE to standard output, of groups one a line; nothing is stored."""
+    """Write the definition of FILE to standard output; for a study, one line per group. Nothing is stored."""
     built = build_survey(file)
     if built.needs_key:
         raise click.ClickException(
-            f"{file}: its key is made when it is published (candor survey add), so there is no definition before"
+            f"{file}: there is no definition yet, because its key is created when it is published (candor survey add)"
         )
     click.echo(b"\n".join(survey.source for survey in built.surveys), nl=len(built.surveys) > 1)
 
 
 @survey.command("add", epilog=format_examples("candor survey add exam.yaml --respondents 400"))
 @click.argument("file", type=FILE)
-@click.option("--owner", help="The account that owns it; the administrator unless said.")
-@click.option("--later", is_flag=True, help="Only make it ready; candor survey open opens it.")
-@click.option("--respondents", type=click.IntRange(2), help="How many you expect, for a warning if they are too few.")
+@click.option("--owner", help="The account that owns the survey; the administrator by default.")
+@click.option("--later", is_flag=True, help="Publish without opening; candor survey open opens it.")
+@click.option(
+    "--respondents",
+    type=click.IntRange(2),
+    help="The expected number of respondents, for a warning if it is too small.",
+)
 @click.pass_context
 def add_command(ctx: click.Context, file: Path, owner: str | None, later: bool, respondents: int | None) -> None:
-    """Publish FILE, as a new version if its slug is known."""
+    """Publish FILE, as a new version if its slug exists already."""
     built, store = build_survey(file), open_db(ctx, begin=True)
     if existing := find_published(store, built):
         raise click.ClickException(_explain_no_change(existing, list_differences(existing, built)))
     if owner is None:
         user = next((user for user in store.users() if user.admin), None)
         if user is None:
-            raise click.ClickException("there is no account yet; make one with candor user add NAME")
+            raise click.ClickException("there is no account yet; create one with candor user add NAME")
     else:
         user = find_user(store, owner)
     groups = publish(
@@ -103,7 +107,7 @@ def add_command(ctx: click.Context, file: Path, owner: str | None, later: bool, 
 def _explain_no_change(groups: Sequence[PublishedSurvey], changes: Sequence[Difference]) -> str:
     """Return why there is no new version, and the command that changes the terms that differ."""
     name = groups[0].name
-    explanation = f"this very definition of {name} is published already: {groups[0].survey.digest}"
+    explanation = f"this definition of {name} is already published: {groups[0].survey.digest}"
     is_closed = groups[0].state is State.CLOSED
     options = [
         _format_option(change)
@@ -114,11 +118,11 @@ def _explain_no_change(groups: Sequence[PublishedSurvey], changes: Sequence[Diff
     if is_closed:
         note = "; it is closed"
     elif len(options) < len(changes):
-        note = "; when it opens is not changed any more: open or pause it"
+        note = "; its opening date can no longer be changed: open or pause it instead"
     if not options:
-        return f"{explanation}, {'with these very terms' if not changes else 'and nothing else differs'}{note}"
+        return f"{explanation}, {'with the same terms' if not changes else 'and nothing else differs'}{note}"
     command = f"candor survey set {name} {' '.join(options)}"
-    return f"{explanation}; only its terms differ, which need no new version{note}:\n  {command}"
+    return f"{explanation}; only its terms differ, and changing them needs no new version{note}:\n  {command}"
 
 
 def _format_option(change: Difference) -> str:
@@ -166,7 +170,7 @@ def _format_link(published: PublishedSurvey) -> str:
     tickets = published.survey.tickets
     if tickets:  # the link alone admits nobody
         invites = f"candor issuer invite, at {tickets.issuer}" if tickets.issuer else "candor survey invite"
-        return f"one a person, by {invites}"
+        return f"one per person, from {invites}"
     return f"/s/{published.survey.slug}#sha256={published.survey.digest}"
 
 
@@ -176,12 +180,12 @@ def _format_time(time: datetime | None, otherwise: str) -> str:
 
 @survey.command(
     "list",
-    short_help="All surveys, with their reports in steps of twenty.",
+    short_help="List all surveys, with their reports in steps of twenty.",
     epilog=format_examples("candor survey list"),
 )
 @click.pass_context
 def list_command(ctx: click.Context) -> None:
-    """All surveys and studies, their states, and their reports in steps of twenty."""
+    """List all surveys and studies, their states, and their reports in steps of twenty."""
     store = open_db(ctx)
     for groups in list_surveys(store):
         published, reports = groups[0], sum(store.snapshot(group).reports for group in groups)
@@ -195,7 +199,7 @@ def list_command(ctx: click.Context) -> None:
 @SLUG
 @click.pass_context
 def show_command(ctx: click.Context, slug: str) -> None:
-    """One survey, or all groups of a study."""
+    """Show one survey, or all groups of a study."""
     store = open_db(ctx)
     _print_survey(store, find_managed(store, slug))
 
@@ -215,45 +219,58 @@ def _parse_limit(_: click.Context, __: click.Parameter, value: str | None) -> in
     if value is None or value == "none":
         return None
     if not (value.isascii() and value.isdigit() and 0 < int(value[:16]) < 10**15):
-        raise click.BadParameter(f"{value!r} is no number of reports such as 500, or none")
+        raise click.BadParameter(f"{value!r} is not a number of reports such as 500, or none")
     return int(value)
 
 
 @survey.command(
     "set",
-    short_help="Change the terms, also while it runs.",
+    short_help="Change the terms of a survey, even while it runs.",
     epilog=format_examples("candor survey set exam --closes 2027-03-31T22:00Z --results public"),
 )
 @SLUG
 @click.option(
-    "--closes", callback=_parse_time, metavar="T|never", help="When it closes for good, such as 2026-12-01T00:00Z."
+    "--closes",
+    callback=_parse_time,
+    metavar="T|never",
+    help="When the survey closes permanently, such as 2026-12-01T00:00Z.",
 )
 @click.option("--results", type=click.Choice(["public", "private"]), help="Who sees the results.")
-@click.option("--max-reports", callback=_parse_limit, metavar="N|none", help="It closes for good with so many reports.")
-@click.option("--deletes", callback=_parse_time, metavar="T|never", help="When the server deletes it by itself.")
-@click.option("--size", "sizes", multiple=True, metavar="GROUP=N", help="How many people a group of a study has.")
-@click.option("--yes", is_flag=True, help="Do not ask whether a lower number may close it at once.")
+@click.option(
+    "--max-reports",
+    callback=_parse_limit,
+    metavar="N|none",
+    help="The number of reports at which the survey closes permanently.",
+)
+@click.option(
+    "--deletes", callback=_parse_time, metavar="T|never", help="When the server deletes the survey automatically."
+)
+@click.option("--size", "sizes", multiple=True, metavar="GROUP=N", help="The number of people in a group of a study.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation if a lower limit may close the survey at once.")
 @click.pass_context
 def set_command(
     ctx: click.Context, /, slug: str, results: str | None, sizes: tuple[str, ...], yes: bool, **term_options: Any
 ) -> None:
-    """Change the terms of a survey, or of all groups of a study, also while it runs.
+    """Change the terms of a survey, or of all groups of a study, even while it runs.
 
-    A past date, or a number that is reached, closes it at once. Of a closed one, results, deletes and sizes can be
-    changed. A survey by invitation shows nothing before it closes by its date, which can only be moved later.
+    A closing date in the past, or a limit that is already reached, closes the survey at once. After closing, only
+    results, deletes and sizes can be changed. A survey by invitation shows nothing before its closing date, which can
+    only be moved later.
     """
     changes = {name: value for name, value in term_options.items() if ctx.get_parameter_source(name) is not DEFAULT}
     if results:
         changes["public"] = results == "public"
     if not changes and not sizes:
-        raise click.UsageError("say what to change: --closes, --results, --max-reports, --deletes or --size")
+        raise click.UsageError(
+            "there is nothing to change: give --closes, --results, --max-reports, --deletes or --size"
+        )
     store = open_db(ctx)
     groups = find_managed(store, slug)
     sizes_by_group = _parse_sizes(groups, sizes)
     limit = changes.get("max_reports")
     if limit and not yes and may_close(store, groups, limit):
-        click.echo(f"{groups[0].name} may have {limit} reports already: fewer are shown than there are.", err=True)
-        click.confirm("Then it closes now, for good. Set the limit?", abort=True, err=True)
+        click.echo(f"{groups[0].name} may already have {limit} reports: not all reports are shown yet.", err=True)
+        click.confirm("If so, it closes now, permanently. Set the limit?", abort=True, err=True)
     for group, size in sizes_by_group:
         store.set_terms(group, replace(group.terms, size=size))
     if changes:
@@ -262,7 +279,8 @@ def set_command(
     was_closed, groups = groups[0].state is State.CLOSED, find_managed(store, slug)
     _print_survey(store, groups)
     if groups[0].state is State.CLOSED and not was_closed:
-        click.echo(f"{slug} is closed{': it has as many reports' if groups[0].full else ': the date has passed'}")
+        reason = "it has reached its report limit" if groups[0].full else "its closing date has passed"
+        click.echo(f"{slug} is closed: {reason}")
         _warn_if_not_rewritten(store)
 
 
@@ -278,7 +296,9 @@ def _parse_sizes(groups: Sequence[PublishedSurvey], texts: Sequence[str]) -> lis
     for text in texts:
         name, _, size = text.partition("=")
         if name not in by_name:
-            advice = f"its groups are {', '.join(by_name)}" if by_name else "it is no study, so it has none"
+            advice = (
+                f"its groups are {', '.join(by_name)}" if by_name else "the survey is not a study, so it has no groups"
+            )
             raise click.ClickException(f"--size {text}: there is no group {name!r}; {advice}")
         if not (size.isascii() and size.isdigit() and 0 < int(size[:16]) < 10**15):
             raise click.ClickException(
@@ -287,7 +307,7 @@ def _parse_sizes(groups: Sequence[PublishedSurvey], texts: Sequence[str]) -> lis
         new_sizes[name] = int(size)
     missing = [name for name, group in by_name.items() if new_sizes and name not in new_sizes and not group.terms.size]
     if missing:
-        raise click.ClickException(f"sizes are for all groups or for none: give one for {', '.join(missing)} too")
+        raise click.ClickException(f"sizes are for all groups or for none; also give a size for {', '.join(missing)}")
     return [(by_name[name], size) for name, size in new_sizes.items()]
 
 
@@ -295,42 +315,42 @@ def _parse_sizes(groups: Sequence[PublishedSurvey], texts: Sequence[str]) -> lis
 @SLUG
 @click.pass_context
 def open_command(ctx: click.Context, slug: str) -> None:
-    """Open the newest version of a survey, or let a paused one go on."""
+    """Open the newest version of a survey, or resume a paused survey."""
     store = open_db(ctx)
     store.set_state(find_managed(store, slug, unopened=True)[0], State.OPEN)
     click.echo(f"{slug} is open")
 
 
-@survey.command("pause", short_help="Take no reports for a while.", epilog=format_examples("candor survey pause exam"))
+@survey.command("pause", short_help="Pause a survey.", epilog=format_examples("candor survey pause exam"))
 @SLUG
 @click.pass_context
 def pause_command(ctx: click.Context, slug: str) -> None:
-    """Take no reports for a while; nothing is shown by it, and candor survey open lets it go on."""
+    """Pause a survey: it accepts no reports until candor survey open resumes it. Pausing shows no reports."""
     store = open_db(ctx)
     store.set_state(find_managed(store, slug)[0], State.PAUSED)
-    click.echo(f"{slug} is paused; candor survey open {slug} lets it go on")
+    click.echo(f"{slug} is paused; to resume it, run candor survey open {slug}")
 
 
 @survey.command(
     "close",
-    short_help="Close a survey, or a whole study, for good.",
+    short_help="Close a survey, or a whole study, permanently.",
     epilog=format_examples("candor survey close exam", "candor survey close exam --yes"),
 )
 @SLUG
-@click.option("--yes", is_flag=True, help="Do not ask; needed where there is no terminal.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation; required without a terminal.")
 @click.pass_context
 def close_command(ctx: click.Context, slug: str, yes: bool) -> None:
-    """Close a survey for good, or all groups of a study; the last reports show if there are at least twenty of them.
+    """Close a survey, or all groups of a study, permanently. The last reports are shown if there are at least twenty.
 
-    It takes no report afterwards and cannot be opened again, so the command asks first. What is by invitation is not
-    shown earlier by it.
+    A closed survey accepts no reports and cannot be opened again, so the command asks first. Closing a survey by
+    invitation does not show its results earlier.
     """
     store = open_db(ctx)
     published = find_managed(store, slug)[0]
     study = published.survey.study
     subject = f"the study {study} with all its groups" if study else slug
     if not yes:
-        confirm_on_terminal(f"Close {subject} for good?", f"candor survey close {slug} --yes")
+        confirm_on_terminal(f"Close {subject} permanently?", f"candor survey close {slug} --yes")
     with show_status("Closing, and rewriting the file"):
         store.set_state(published, State.CLOSED)
     sentence = describe_hold(find_managed(store, slug)[0])
@@ -340,7 +360,7 @@ def close_command(ctx: click.Context, slug: str, yes: bool) -> None:
 
 @survey.command("delete", epilog=format_examples("candor survey delete exam"))
 @SLUG
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.pass_context
 def delete_command(ctx: click.Context, slug: str, yes: bool) -> None:
     """Delete a survey, or a whole study, with all versions and reports."""
@@ -348,32 +368,32 @@ def delete_command(ctx: click.Context, slug: str, yes: bool) -> None:
     study = find_managed(store, slug)[0].survey.study
     subject = f"the study {study} with all its groups" if study else slug
     if not yes:
-        click.confirm(f"Delete {subject}, all versions and reports, for good?", abort=True)
+        click.confirm(f"Delete {subject} permanently, with all versions and reports?", abort=True)
     with show_status("Deleting, and rewriting the file"):
         store.delete_survey(slug)
-    click.echo(f"{study or slug} is deleted")
+    click.echo(f"{study or slug} was deleted")
     _warn_if_not_rewritten(store)
 
 
 def _warn_if_not_rewritten(store: Store) -> None:
     if store.needs_rewrite:
         click.echo(
-            "the file is in use and could not be rewritten; a running server does it when it is quiet, or the next one",
+            "the database is in use and could not be rewritten; a server rewrites it when it is idle, or at its start",
             err=True,
         )
 
 
 @survey.command(
     "check",
-    short_help="Recount from bits, and compare with the tally.",
+    short_help="Recount the bits, and compare with the tally.",
     epilog=format_examples("candor survey check exam --json"),
 )
 @SLUG
 @DIGEST
-@click.option("--json", "as_json", is_flag=True, help="For a program.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def check_command(ctx: click.Context, slug: str, digest: str | None, as_json: bool) -> None:
-    """Recount a survey from its bits and compare with the tally; exact, so for the operator alone."""
+    """Recount a survey from its bits, and compare with the tally. The counts are exact, so only for the operator."""
     store = open_db(ctx)
     published = find_survey(store, slug, digest)
     length = store.snapshot(published).reports

@@ -21,27 +21,35 @@ from survey_app.tally import column_names
 @click.command("tally", epilog=format_examples("candor tally exam-bits --results"))
 @click.argument("paths", metavar="PATH…", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
-    "--engine", type=click.Choice(["numpy", "spark"]), default="numpy", show_default=True, help="What counts."
+    "--engine",
+    type=click.Choice(["numpy", "spark"]),
+    default="numpy",
+    show_default=True,
+    help="The engine that counts.",
 )
-@click.option("--master", default="local[*]", show_default=True, help="Where Spark runs, such as spark://host:7077.")
+@click.option("--master", default="local[*]", show_default=True, help="The Spark master, such as spark://host:7077.")
 @click.option(
-    "--pairs", is_flag=True, help="In how many reports two bits are both one, for every two; with --json or --csv."
+    "--pairs",
+    is_flag=True,
+    help="Count, for every two bits, the reports in which both are one; with --json or --csv.",
 )
-@click.option("--results", "as_results", is_flag=True, help="Estimates with intervals, as candor results prints them.")
-@click.option("--json", "as_json", is_flag=True, help="For a program.")
-@click.option("--csv", "as_csv", is_flag=True, help="For a spreadsheet.")
+@click.option("--results", "as_results", is_flag=True, help="Print estimates with intervals, as candor results does.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 def tally_command(
     paths: tuple[Path, ...], engine: str, master: str, pairs: bool, as_results: bool, as_json: bool, as_csv: bool
 ) -> None:
     """Count the ones in every bit of Parquet files that candor export wrote, or of folders of them.
 
-    All of one definition, which they carry along. On this machine with numpy; on a cluster with Spark, whose workers
-    need this package and see the same paths. Both give the same numbers.
+    All files must have one definition, which they contain. numpy counts on this machine. Spark counts on a cluster,
+    whose workers need this package and the same paths. Both give the same numbers.
     """
     if as_json and as_csv:
         raise click.UsageError("give --json or --csv, not both")
     if pairs and (as_results or not (as_json or as_csv)):
-        raise click.UsageError("--pairs is a table of every bit by every bit: give --json or --csv, without --results")
+        raise click.UsageError(
+            "--pairs is a table of every bit by every bit: use it with --json or --csv, and without --results"
+        )
     try:
         reports = find(paths)
         if pairs:
@@ -65,7 +73,7 @@ def _count_locally(reports: ReportFiles, pairs: bool) -> TallyWithPairs:
 
 
 def _count_by_spark(reports: ReportFiles, master: str, pairs: bool) -> TallyWithPairs:
-    with show_status("Counting by Spark"), spark.open_session(master) as session:
+    with show_status("Counting with Spark"), spark.open_session(master) as session:
         return spark.count(reports, session, pairs=pairs)
 
 

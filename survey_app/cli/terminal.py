@@ -49,5 +49,5 @@ def show_status(label: str) -> Iterator[None]:
 def confirm_on_terminal(question: str, command: str) -> None:
     """Ask before a step that is final. Raise click.Abort for a no, and UsageError without a terminal."""
     if sys.stdin is None or not sys.stdin.isatty():
-        raise click.UsageError(f"{question} There is no terminal to ask on. To do it, type: {command}")
+        raise click.UsageError(f"{question} There is no terminal to confirm on. To confirm, run: {command}")
     click.confirm(question, abort=True, err=True)

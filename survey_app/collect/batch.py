@@ -18,7 +18,7 @@ LISTED_LINES = 100
 
 
 def read_batch(store: Store, slug: str, body: bytes) -> dict[str, Any]:
-    """Store an NDJSON batch, FLUSHED lines per transaction; return counts by outcome and the rejected lines.
+    """Store an NDJSON batch, LINES_PER_TRANSACTION lines at a time; return counts by outcome and the rejected lines.
 
     Raise Problem if the survey is unknown or accepts no batches, or if the store is unavailable.
     """
@@ -26,9 +26,9 @@ def read_batch(store: Store, slug: str, body: bytes) -> dict[str, Any]:
     if published is None:
         raise Problem("not_found", "There is no such survey.")
     if published.is_by_invitation:
-        raise Problem("forbidden", "A survey by invitation takes no batches.")
+        raise Problem("forbidden", "A survey by invitation accepts no batches.")
     if published.survey.study:
-        raise Problem("forbidden", "A group of a study takes no batches: only single reports, from its own link.")
+        raise Problem("forbidden", "A group of a study accepts no batches, only single reports from its own link.")
     result: dict[str, Any] = {"stored": 0, "already_stored": 0, "rejected": {}, "rejected_lines": []}
 
     def reject(code: str, line: int) -> None:
@@ -68,5 +68,5 @@ def read_batch(store: Store, slug: str, body: bytes) -> dict[str, Any]:
                 elif outcome is not Outcome.STORED:
                     reject(outcome, line)
     except Unavailable:
-        raise Problem("unavailable", f"Stopped after: {json.dumps(result)}") from None
+        raise Problem("unavailable", f"The batch was stopped. Result until then: {json.dumps(result)}") from None
     return result

@@ -54,12 +54,12 @@ def problem_reply(problem: Problem) -> Reply:
 
 
 def too_large(most: int) -> Problem:
-    """Return the problem with a body that has more bytes than it may have."""
+    """Return the problem for a body of more than `most` bytes."""
     return Problem("too_large", f"A body may have at most {most} bytes.")
 
 
 def incomplete_body() -> Problem:
-    """Return the problem with a body whose connection ended before its end."""
+    """Return the problem for a body whose connection ended too early."""
     return Problem("malformed_request", "The body is shorter than its Content-Length.")
 
 

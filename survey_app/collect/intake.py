@@ -65,7 +65,7 @@ class Decoder:
             wire = _wire(body)
             # count the quotes: msgspec keeps the last of two equal keys, and decodes escapes in keys
             if b"\\" in body or body.count(b'"') != (QUOTES if wire.ticket is msgspec.UNSET else QUOTES_WITH_TICKET):
-                raise ReportError("malformed_report", "A key occurs twice, or something is escaped.")
+                raise ReportError("malformed_report", "A key occurs twice, or a character is escaped.")
             identity = _decode_sized(wire.id, ID_BYTES, "An id")
             ticket = None if wire.ticket is msgspec.UNSET else _ticket(wire.ticket)
             bits = self._valid.get(wire.bits)
@@ -122,11 +122,11 @@ class Decoder:
     def _check(self, identity: bytes, ticket: Ticket | None) -> None:
         """Raise Problem unless the id belongs to the ticket, and the ticket was signed for this definition."""
         if self.survey.tickets is None:
-            raise Problem("malformed_report", "This survey takes no tickets.")
+            raise Problem("malformed_report", "This survey uses no tickets.")
         if ticket is None:
             raise Problem("bad_ticket")
         if identity != ticket_id(ticket.prefix):
-            raise Problem("bad_ticket", "The id of a report is that of its ticket.")
+            raise Problem("bad_ticket", "The id of a report must be the id of its ticket.")
         if not is_signed(self.survey.tickets.key, message(ticket.prefix, self.survey.digest), ticket.signature):
             raise Problem("bad_ticket", "The ticket was not signed for this definition.")
 
@@ -139,7 +139,7 @@ def _ticket(wire: _Ticket) -> Ticket:
 def _decode_sized(text: str, length: int, what: str) -> bytes:
     data = from_base64url(text)
     if len(data) != length:
-        raise ReportError("malformed_report", f"{what} has {length} bytes.")
+        raise ReportError("malformed_report", f"{what} must have {length} bytes.")
     return data
 
 

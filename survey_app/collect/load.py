@@ -53,13 +53,13 @@ def load(store: Store, published: PublishedSurvey, reports: ReportFiles, progres
     if reports.survey != published.survey:
         raise LoadError(
             "other_definition",
-            f"these reports are to {reports.survey.slug} {reports.survey.digest}, and {published.survey.slug} is "
-            f"{published.survey.digest}: noise of one definition is invalid under another",
+            f"these reports are for {reports.survey.slug} {reports.survey.digest}, but {published.survey.slug} has the "
+            f"definition {published.survey.digest}; noisy bits of one definition are invalid under another",
         )
     if published.is_by_invitation:
         raise LoadError(
             "by_invitation",
-            f"{published.survey.slug} is by invitation: every report needs a ticket, and these have none",
+            f"{published.survey.slug} is by invitation: every report needs a ticket, and these reports have none",
         )
     _check(reports)
     counts = LoadCounts()
@@ -81,7 +81,7 @@ def _check(reports: ReportFiles) -> None:
                 try:
                     unpack(survey, bits)
                 except ReportError as error:
-                    reason = f"{file} holds what is no report to {survey.slug}: {error}"
+                    reason = f"{file} contains an invalid report to {survey.slug}: {error}"
                     raise LoadError(error.code, reason) from None
                 valid.add(bits)
 
@@ -110,5 +110,5 @@ def _write(store: Store, submissions: list[Submission], loaded: LoadCounts) -> N
     loaded.already_stored += outcomes.count(Outcome.ALREADY_STORED)
     for outcome in outcomes:
         if outcome not in (Outcome.STORED, Outcome.ALREADY_STORED):
-            reason = f"{PROBLEMS[outcome][1].rstrip('.')}; {loaded.stored} reports were stored before"
+            reason = f"{PROBLEMS[outcome][1]} Reports stored before that: {loaded.stored}"
             raise LoadError(outcome, reason, loaded.stored)

@@ -74,7 +74,9 @@ class Limiter:
     def __init__(self, limit: str, counter: str = "senders", counts: Counts | None = None) -> None:
         parsed = LIMIT.fullmatch(limit)
         if parsed is None and limit != "off":
-            raise ValueError(f"{limit!r} is no limit; write {DEFAULT_RATE_LIMIT}, with second, minute or hour, or off")
+            raise ValueError(
+                f"{limit!r} is not a limit; write {DEFAULT_RATE_LIMIT}, with second, minute or hour, or off"
+            )
         self._most, self._seconds = (int(parsed[1]), SECONDS[parsed[2]]) if parsed else (0, 1)
         self._place, self._counts = counter, (counts or Counts()) if parsed else None
 

@@ -119,12 +119,12 @@ def names_without_ticket(file: TicketFile, digest: str, list_csv: str) -> list[s
     is_taken = file.invitations(digest)
     rows = csv.DictReader(io.StringIO(list_csv))
     if not rows.fieldnames or not set(COLUMNS) <= set(rows.fieldnames):
-        raise StoreError("this is not the list that invite made: its first line is name,link")
+        raise StoreError("this is not a list that invite printed: its first line must be name,link")
     names = []
     for row in rows:
         taken = is_taken.get(hash_secret(parse_code(row["link"])))
         if taken is None:
-            raise StoreError(f"the link of {row['name']} is no invitation to this survey")
+            raise StoreError(f"the link of {row['name']} is not an invitation to this survey")
         if not taken:
             names.append(row["name"].strip())
     return names
@@ -137,5 +137,5 @@ def parse_code(address: str) -> str:
     except CandorError as error:
         raise StoreError(str(error)) from None
     if code is None:
-        raise StoreError(f"{address} has no code")
+        raise StoreError(f"{address} has no invitation code")
     return code

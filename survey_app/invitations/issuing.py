@@ -40,7 +40,7 @@ from survey_app.store import (
 TICKETS = re.compile(rf"/api/surveys/({NAME.pattern})/tickets")
 LARGEST_REQUEST = 2_000  # bytes: a digest, 384 bytes in base64url, and the JSON around them
 TRIES = "10/hour"
-LATER = "No ticket could be signed just now. Bring the same message again later: nothing is lost."
+LATER = "No ticket could be signed now. Nothing is lost: send the same message again later."
 
 
 class SigningTarget(NamedTuple):
@@ -63,8 +63,8 @@ def make_store_finder(store: Store) -> FindTarget:
             raise Problem("not_found", "There is no such survey.")
         tickets = published.survey.tickets
         if tickets is None or tickets.issuer:
-            issuer = f"by {tickets.issuer}" if tickets else "to nobody: anybody may answer this survey"
-            raise Problem("not_found", f"Tickets are given out {issuer}.")
+            issuer = f"Tickets are issued by {tickets.issuer}." if tickets else "Anybody can answer without a ticket."
+            raise Problem("not_found", issuer)
         return SigningTarget(published.survey.digest, tickets, state_refusal(published.state_at(now())))
 
     return find
@@ -79,7 +79,7 @@ def make_file_finder(file: TicketFile) -> FindTarget:
                 tickets = _tickets_of(key.definition)
                 if tickets is not None:
                     return SigningTarget(key.digest, tickets)
-        raise Problem("not_found", "No tickets are given out for such a survey here.")
+        raise Problem("not_found", "This server issues no tickets for such a survey.")
 
     return find
 
@@ -108,12 +108,12 @@ def _parse(body: bytes) -> tuple[str, bytes]:
     try:
         wire = _wire(body)
         if b"\\" in body or body.count(b'"') != 8:  # msgspec keeps the last of two equal keys, and reads escapes
-            raise ReportError("malformed_request", "A key occurs twice, or something is escaped.")
+            raise ReportError("malformed_request", "A key occurs twice, or a character is escaped.")
         message = from_base64url(wire.blinded)
     except (msgspec.DecodeError, UnicodeDecodeError, ReportError) as error:
         raise Problem("malformed_request", str(error)) from None
     if len(message) != MODULUS_BYTES:
-        raise Problem("malformed_request", f"A blinded message has {MODULUS_BYTES} bytes.")
+        raise Problem("malformed_request", f"A blinded message must have {MODULUS_BYTES} bytes.")
     return wire.survey, message
 
 
@@ -154,7 +154,7 @@ class TicketIssuer:
         if digest != target.digest:
             raise Problem("wrong_survey", f"Tickets are signed for the definition {target.digest}.")
         if not 1 < int.from_bytes(message, "big") < target.tickets.key - 1:
-            raise Problem("malformed_request", "A blinded message is a number from 2 to the modulus less two.")
+            raise Problem("malformed_request", "A blinded message must be a number from 2 to the modulus minus two.")
         if target.refusal:
             raise Problem(target.refusal)
         if target.tickets.opens and now() >= target.tickets.opens:
@@ -171,7 +171,7 @@ class TicketIssuer:
         try:
             self._tries.check(code.hex())
         except Problem as problem:
-            detail = f"One invitation may be brought so often: {TRIES}."
+            detail = f"The limit of attempts with one invitation is {TRIES}."
             raise Problem(problem.code, detail, wait=problem.wait) from None
         mark = self._file.mark(row, code, hashlib.sha256(message).digest())
         if mark is MarkOutcome.UNKNOWN_CODE:

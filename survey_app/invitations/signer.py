@@ -56,7 +56,7 @@ class Signer:
                     self._number += 1
                     self._waiting.futures[self._number] = (future, time.monotonic())
                 if process.stdin is None:
-                    raise Unavailable("the signing process takes no requests")
+                    raise Unavailable("the signing process accepts no requests")
                 number = self._number.to_bytes(signing_process.NUMBER_BYTES, "big")
                 process.stdin.write(number + key.to_bytes() + message.to_bytes(MODULUS_BYTES, "big"))
                 process.stdin.flush()
@@ -71,13 +71,13 @@ class Signer:
             log.error("the signing process did not answer for %g seconds and was ended", PATIENCE)
             process.kill()
         if len(futures) >= MOST_WAITING:
-            raise Unavailable("too many people take a ticket just now")
+            raise Unavailable("too many people are taking a ticket now")
 
     def _ensure_process(self) -> subprocess.Popen[bytes]:
         if self._process is not None and self._process.poll() is None:
             return self._process
         if self._process is not None:
-            log.warning("the signing process had ended (%s) and is started again", self._process.returncode)
+            log.warning("the signing process had ended (%s) and is restarted", self._process.returncode)
         self._end()
         process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
         self._process, self._waiting = process, _PendingRequests()
@@ -129,5 +129,5 @@ def _settle(future: Future[bytes], signature: bytes) -> None:
         if any(signature):
             future.set_result(signature)
         else:
-            log.error("a signature came out wrong and was not given away")
-            future.set_exception(Unavailable("the signature came out wrong"))
+            log.error("a computed signature was wrong and was not sent")
+            future.set_exception(Unavailable("the computed signature was wrong"))

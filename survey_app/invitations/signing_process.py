@@ -50,7 +50,7 @@ def sign(p: int, q: int, message: int, *, power: Callable[[int, int, int], int] 
     by_q = power(blinded % q, pow(EXPONENT, -1, q - 1), q)
     signature = (by_q + q * ((by_p - by_q) * pow(q, -1, p) % p)) * unblind % modulus
     if pow(signature, EXPONENT, modulus) != message:
-        raise SigningFault("a signature came out wrong; it was not given away")
+        raise SigningFault("a computed signature was wrong and was not sent")
     return signature
 
 

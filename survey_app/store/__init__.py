@@ -85,7 +85,8 @@ def open_store(url: str) -> Store:
         return SqliteStore(Path(url.removeprefix("sqlite:///")))
     safe_url = f"…{url[url.rindex('@') :]}" if "@" in url else url  # hides a password
     raise StoreError(
-        f"{safe_url!r} names no store; write sqlite:///candor.db, sqlite:////an/absolute/path.db or postgresql://user@host/database"
+        f"{safe_url!r} is not the URL of a database; use sqlite:///candor.db, sqlite:////an/absolute/path.db or "
+        "postgresql://user@host/database"
     )
 
 

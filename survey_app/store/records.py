@@ -26,7 +26,7 @@ def ticket_refusal(survey: Survey, moment: datetime) -> str | None:
     begins = survey.tickets.opens if survey.tickets else None
     if begins is None or moment < begins:
         return None
-    return f"Answering began on {begins:%Y-%m-%d %H:%M} UTC; nobody can take a ticket any more"
+    return f"Answering began on {begins:%Y-%m-%d %H:%M} UTC, so tickets can no longer be taken"
 
 
 class State(StrEnum):

@@ -20,12 +20,13 @@ def check_terms(survey: Survey, terms: Terms, moment: datetime) -> None:
         raise StoreError(f"{fault[0]} {fault[1]}")
     if survey.tickets and terms.max_reports is not None:
         raise StoreError(
-            f"{survey.slug} is by invitation: as many can answer as were invited, so it takes no max_reports"
+            f"{survey.slug} is by invitation: its invitations limit the number of reports, so it allows no max_reports"
         )
     if survey.tickets and survey.tickets.opens and terms.closes and terms.closes <= survey.tickets.opens:
-        raise StoreError(f"{survey.slug} takes answers from {survey.tickets.opens:%Y-%m-%d %H:%M} UTC; it closes later")
+        opens = f"{survey.tickets.opens:%Y-%m-%d %H:%M} UTC"
+        raise StoreError(f"{survey.slug} accepts answers from {opens}, so closes must be later")
     if terms.deletes and terms.deletes <= moment:
-        raise StoreError("deletes lies in the past")
+        raise StoreError("deletes must be in the future")
 
 
 def opening_terms(survey: Survey, terms: Terms, moment: datetime) -> Terms:
@@ -41,12 +42,12 @@ def opening_terms(survey: Survey, terms: Terms, moment: datetime) -> Terms:
         terms = replace(terms, closes=begins.replace(second=0, microsecond=0) + DEFAULT_DURATION)
         if terms.fault:
             raise StoreError(
-                f"{survey.slug} closes 28 days after it opens unless closes is written; deletes is earlier"
+                f"{survey.slug} closes 28 days after it opens unless closes is set, but deletes is earlier; set closes"
             )
     elif terms.closes < begins + SHORTEST_DURATION:
         raise StoreError(
-            f"{survey.slug} is by invitation: its results are shown at closes, at least a day after it opens; "
-            "set a later closes"
+            f"{survey.slug} is by invitation: its results are shown at closes, which must be at least a day after it "
+            "opens; set a later closes"
         )
     return terms
 
@@ -65,10 +66,12 @@ def check_change(before: PublishedSurvey, terms: Terms, moment: datetime, *, fin
     if not waits or before.state is State.READY or (terms.opens, terms.closes) == (old.opens, old.closes):
         return
     if old.closes and (terms.closes is None or terms.closes < old.closes):
-        raise StoreError(f"{slug} is by invitation: the date at which its results are shown can only be moved later")
+        raise StoreError(
+            f"{slug} is by invitation: the date at which its results are shown (closes) can only be moved later"
+        )
     begins = moment if old.closes is None else terms.opens
     if terms.closes and begins and terms.closes < begins + SHORTEST_DURATION:
         raise StoreError(
-            f"{slug} is by invitation: its results are shown at closes, at least a day after "
+            f"{slug} is by invitation: its results are shown at closes, which must be at least a day after "
             f"{'now' if old.closes is None else 'it opens'}"
         )

@@ -13,8 +13,8 @@ from survey_app.store.records import Key, StoreError
 from survey_app.store.sqlite.tickets import KeyRecord, TicketFile
 
 NO_TICKETS = (
-    "this server gives out no tickets: with PostgreSQL they are kept in a file of one server. Name it there with "
-    "CANDOR_TICKETS and let the proxy send /api/surveys/*/tickets to that server, or let another issuer invite"
+    "this server issues no tickets: with PostgreSQL, tickets are in a file on one server. On that server, set "
+    "CANDOR_TICKETS to the file, and let the proxy send /api/surveys/*/tickets there; or use a separate issuer"
 )
 
 

@@ -68,7 +68,7 @@ def copy_store(source: Contents, target: Contents, identity: bytes, progress: Pr
         expected = _compute_digests(source, connection, progress)
     actual = compute_digests(target, progress)
     if different := sorted(name for name in expected.keys() | actual.keys() if expected.get(name) != actual.get(name)):
-        raise StoreError(f"the copy differs from its source in {', '.join(different)}; nothing may be served from it")
+        raise StoreError(f"the copy differs from its source in {', '.join(different)}; do not use it")
     target.end_copy()
     return actual
 

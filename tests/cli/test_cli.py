@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from candor_client import randomize
 from survey_app.cli import main
 from survey_app.cli.exit_codes import NOT_DONE
+from survey_app.collect.rate_limit import DEFAULT_RATE_LIMIT
 from survey_app.results.csv_columns import escape_formula
 from survey_app.store import Submission
 from survey_app.store.sqlite import SqliteStore
@@ -69,8 +70,9 @@ def test_the_whole_life_of_a_survey(run: Any, file: str, tmp_path: Path) -> None
     assert again.exit_code == 1
     assert "stays closed" in again.output
     assert run("survey", "delete", "exam", text="n\n").exit_code == 1
-    assert "is deleted" in run("survey", "delete", "exam", "--yes").output
-    assert "there is no survey" in run("survey", "show", "exam").output
+    assert run("survey", "delete", "exam", "--yes").exit_code == 0
+    assert run("survey", "list").output == ""
+    assert run("survey", "show", "exam").exit_code == NOT_DONE
 
 
 def test_a_wrong_tally_is_found(run: Any, file: str, tmp_path: Path) -> None:
@@ -89,7 +91,7 @@ def test_a_new_version_has_its_own_reports_and_the_same_definition_is_refused(
     run: Any, file: str, tmp_path: Path
 ) -> None:
     first = run("survey", "add", file).output
-    assert "published already" in run("survey", "add", file).output
+    assert run("survey", "add", file).exit_code == NOT_DONE
     Path(file).write_text(SURVEY.replace("Exam honesty", "Exam honesty, second wave"))
     second = run("survey", "add", file).output
     assert first.splitlines()[1] != second.splitlines()[1]
@@ -110,15 +112,16 @@ def test_surveys_belong_to_their_owners(run: Any, file: str, tmp_path: Path, gol
 
 
 def test_accounts(run: Any, file: str) -> None:
-    assert "already" in run("user", "add", "ada", text="a long password\na long password\n").output
-    assert "characters" in run("user", "add", "bob", text="short\nshort\n").output
+    assert run("user", "add", "ada", text="a long password\na long password\n").exit_code == NOT_DONE
+    assert run("user", "add", "bob", text="short\nshort\n").exit_code == NOT_DONE
+    assert run("user", "list").output.splitlines() == ["ada  administrator"]
     assert run("user", "add", "bob", text="a long password\na long password\n").exit_code == 0
-    assert "sessions have ended" in run("user", "password", "bob", text="a new password\na new password\n").output
-    assert "bob is disabled" in run("user", "disable", "bob").output
+    assert run("user", "password", "bob", text="a new password\na new password\n").exit_code == 0
+    assert run("user", "disable", "bob").exit_code == 0
     assert run("user", "list").output.splitlines() == ["ada  administrator", "bob  disabled"]
     token = run("token", "add", "ada").output.strip()
     assert len(token) >= 43
-    assert "there is no account" in run("token", "add", "eve").output
+    assert run("token", "add", "eve").exit_code == NOT_DONE
 
 
 def test_without_an_account_there_is_a_hint(run: Any, tmp_path: Path) -> None:
@@ -178,12 +181,14 @@ def test_impossible_options_are_refused(run: Any, arguments: tuple[str, ...]) ->
 
 def test_a_rate_limit_that_is_none_is_a_clear_sentence(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CANDOR_RATE_LIMIT", "lots")
-    assert "write 3000/minute, or off" in run("serve").output
+    done = run("serve")
+    assert done.exit_code == NOT_DONE and "CANDOR_RATE_LIMIT" in done.output and DEFAULT_RATE_LIMIT in done.output
 
 
 def test_a_password_file_that_is_no_text(run: Any, tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
-    assert "is not a text file" in run("user", "add", "x", "--password-file", str(tmp_path / "binary")).output
+    done = run("user", "add", "x", "--password-file", str(tmp_path / "binary"))
+    assert done.exit_code == NOT_DONE and str(tmp_path / "binary") in done.output
 
 
 def test_made_up_respondents(run: Any, file: str, tmp_path: Path) -> None:

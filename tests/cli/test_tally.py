@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import stat
 import sys
 from pathlib import Path
@@ -46,8 +47,8 @@ def test_a_folder_holds_what_is_shown_and_its_tally_is_the_snapshot(
     store, published = installation
     folder = tmp_path / "bits"
     done = candor(tmp_path, "export", "exam", folder, "--rows", "50")
-    assert f"110 reports of exam are in {folder}, in 3 files" in done.stdout
-    assert "steps of twenty" in done.stderr
+    assert f"{folder}, " in done.stdout and re.findall(r"(?<= )[0-9]+(?= )", done.stdout) == ["110", "3"]
+    assert done.stderr.startswith("exam ") and len(list(folder.iterdir())) == 3
     document = json.loads(said(tmp_path, "tally", folder, "--json"))
     snapshot = store.snapshot(published)
     assert (document["survey"], document["slug"]) == (published.survey.digest, "exam")

@@ -44,8 +44,8 @@ def test_a_revoked_token_works_no_more_and_others_do(run: Any, store: SqliteStor
     assert run("token", "revoke", "ada", named).output == f"{named} is revoked\n"
     assert [works(store, token) for token in (first, second, others)] == [False, True, True]
     again = run("token", "revoke", "ada", named)
-    assert again.exit_code == 1 and "candor token list ada shows all" in again.output
-    assert "there is no account" in run("token", "list", "nobody").output
+    assert again.exit_code == NOT_DONE and "candor token list ada" in again.output
+    assert run("token", "list", "nobody").exit_code == NOT_DONE
 
 
 @pytest.mark.parametrize(("options", "kept"), [((), False), (("--keep-tokens",), True)])

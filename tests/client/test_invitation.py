@@ -98,7 +98,7 @@ def test_a_ticket_is_taken_once_and_waits(issuer: Issuer) -> None:
 
 def test_a_survey_without_tickets_gives_none(server: Server) -> None:
     plain = Issuer(server, worked_example())
-    with pytest.raises(TicketNeeded, match="takes none"):
+    with pytest.raises(TicketNeeded):
         take(plain.invite("code"))
 
 

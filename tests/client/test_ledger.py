@@ -460,7 +460,7 @@ def test_a_ledger_of_the_old_format_is_refused_with_what_to_do(ledger: Ledger) -
     ledger.path.parent.mkdir()
     ledger.path.write_bytes(OLD)
     for attempt in attempts(ledger):
-        with pytest.raises(LedgerOld, match=r"`candor ledger forget`.*not counted any more") as refusal:
+        with pytest.raises(LedgerOld, match="`candor ledger forget`") as refusal:
             attempt()
         assert refusal.value.code == "ledger_old"
         assert ledger.path.read_bytes() == OLD
@@ -489,8 +489,9 @@ def test_a_place_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None
 
 def test_a_directory_is_no_ledger(tmp_path: Path) -> None:
     for path in (tmp_path, Path("/"), Path(".")):
-        with pytest.raises(LedgerError, match="a ledger is a file"):
+        with pytest.raises(LedgerError) as refusal:
             make(Ledger(path), simple(), YES)
+        assert str(refusal.value).startswith(f"{path} "), "it names the folder, and no error of the system"
 
 
 def test_forgetting_leaves_nothing(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:

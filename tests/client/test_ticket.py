@@ -109,7 +109,7 @@ def test_a_signature_above_the_modulus_is_no_second_spelling() -> None:
 @pytest.mark.parametrize("bad", [b"", bytes(383), bytes(384), bytes(385), b"\xff" * 384, KEY.n.to_bytes(384, "big")])
 def test_what_is_no_blind_signature_becomes_no_ticket(bad: bytes) -> None:
     drawn = TicketRequest.draw(KEY.n, secrets.token_bytes)
-    with pytest.raises(BadTicket, match="no signature"):
+    with pytest.raises(BadTicket):
         drawn.unblind(KEY.n, DIGEST, bad)
     with pytest.raises(BadTicket):
         drawn.unblind(KEY.n, DIGEST, reading.KEYS[1].sign(drawn.blind_message(KEY.n, DIGEST)))

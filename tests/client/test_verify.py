@@ -1,5 +1,6 @@
 """The device trusts no figure but its own."""
 
+import re
 from decimal import Decimal
 
 import pytest
@@ -39,7 +40,7 @@ def test_a_limit_that_would_be_broken(limit: float | str | Decimal) -> None:
 
 @pytest.mark.parametrize("limit", ["a lot", float("nan"), float("inf"), ""])
 def test_a_limit_that_is_no_number(limit: float | str) -> None:
-    with pytest.raises(ValueError, match="a limit is a number"):
+    with pytest.raises(ValueError, match=re.escape(repr(limit))):
         verify(survey(simple()), limit)
 
 

@@ -88,7 +88,7 @@ def _type(words: list[str]) -> str:
     if words[0] != "respond":
         return candor(*words, typed=PASSWORD * 2)
     printed = answer_prompts(words, yes="y\n", scale="2\n")
-    assert "The server has it (stored)" in printed
+    assert "(stored)" in printed
     return printed
 
 

@@ -86,7 +86,7 @@ def test_a_key_is_made_when_a_survey_is_published_and_not_before(run: Run, tmp_p
     said = well(run("survey", "add", file))
     assert "by invitation" in said and "candor survey invite" in said and "/s/exam" not in said
     digest = next(line.split()[1] for line in well(run("survey", "show", "exam")).splitlines() if "digest" in line)
-    assert "published already" in fault(run("survey", "add", file)), "the same questions, but for a new key"
+    assert digest in fault(run("survey", "add", file)), "the same questions, but for a new key"
     kept = run("survey", "show", "exam").output
     assert digest in kept
 
@@ -129,13 +129,13 @@ def test_names_stay_with_the_inviting_researcher(run: Run, tmp_path: Path) -> No
         "Ada Lovelace",
         "Françoise",
     ]
-    assert "has 3 names" in fault(run("survey", "invite", "exam", "--count", "2", "--names", str(people)))
+    assert "--count" in fault(run("survey", "invite", "exam", "--count", "2", "--names", str(people)))
     assert "--count" in fault(run("survey", "invite", "exam"), code=2)
     assert "name,link" in fault(run("survey", "invited", "exam", "--names", str(people)))
     table.write_text("name,link\nEve,/s/exam#code=wrong\n")
-    assert "no invitation" in fault(run("survey", "invited", "exam", "--names", str(table)))
+    assert " Eve " in fault(run("survey", "invited", "exam", "--names", str(table)))
     table.write_text("name,link\nEve,/s/exam\n")
-    assert "no code" in fault(run("survey", "invited", "exam", "--names", str(table)))
+    assert ": /s/exam " in fault(run("survey", "invited", "exam", "--names", str(table)))
 
 
 def test_invitations_to_a_study_are_told_by_group_and_in_all(run: Run, tmp_path: Path, golden: Golden) -> None:
@@ -153,18 +153,19 @@ def test_invitations_to_a_study_are_told_by_group_and_in_all(run: Run, tmp_path:
     said = well(run("survey", "invited", "exam-north")).splitlines()
     assert len(said) == 3 and len(bytes.fromhex(said[2])) == 32
     golden("\n".join(said))
-    assert "the list of one group: exam-north" in fault(run("survey", "invited", "exam", "--names", str(file)), code=2)
+    assert "exam-north, exam-south" in fault(run("survey", "invited", "exam", "--names", str(file)), code=2)
 
 
-def test_what_does_not_go_with_invitations_is_one_sentence(run: Run, tmp_path: Path) -> None:
+def test_what_does_not_go_with_invitations_is_one_sentence(run: Run, tmp_path: Path, golden: Golden) -> None:
     well(run("survey", "add", write(tmp_path, "true")))
-    assert "needs a ticket" in fault(run("simulate", "exam", "--respondents", "5", "--yes"))
+    simulated = fault(run("simulate", "exam", "--respondents", "5", "--yes"))
     well(run("survey", "close", "exam", "--yes"))
-    assert "is closed" in fault(run("survey", "invite", "exam", "--count", "1"))
+    closed = fault(run("survey", "invite", "exam", "--count", "1"))
     (tmp_path / "plain.yaml").write_text(YAML.format(said="false").replace("slug: exam", "slug: plain"))
     well(run("survey", "add", str(tmp_path / "plain.yaml")))
-    for command in (("invite", "plain", "--count", "1"), ("invited", "plain")):
-        assert "anybody may answer plain" in fault(run("survey", *command))
+    plain = fault(run("survey", "invited", "plain"))
+    assert fault(run("survey", "invite", "plain", "--count", "1")) == plain
+    golden(simulated + closed + plain)
 
 
 # another issuer
@@ -213,9 +214,12 @@ def test_an_issuer_registers_what_its_own_key_is_for_and_nothing_else(
 ) -> None:
     url = f"{server.origin}/s/exam"
     server.define(invitation_survey(issuer="http://127.0.0.1:1").source, "exam")
-    assert "was not made here" in fault(office("issuer", "add", url))
+    not_ours = fault(office("issuer", "add", url))
+    assert "candor issuer key exam" in not_ours
     server.define(invitation_survey().source, "exam")
-    assert "names no issuer" in fault(office("issuer", "add", url))
+    no_issuer = fault(office("issuer", "add", url))
+    assert "issuer: https://…" in no_issuer
+    golden(not_ours + no_issuer, "not for it")
     key = well(office("issuer", "key", "exam")).strip()
     definition = json.loads(invitation_survey(issuer="http://127.0.0.1:1").source)
     definition["tickets"]["key"] = key
@@ -228,16 +232,18 @@ def test_an_issuer_registers_what_its_own_key_is_for_and_nothing_else(
     file = TicketFile(tmp_path / "issuer.db")
     assert [key.digest for key in file.active_keys("exam")] == [Survey.from_json(first).digest]
     file.close()
-    assert "no slug" in fault(office("issuer", "key", "Not A Slug"))
+    assert "'Not A Slug'" in fault(office("issuer", "key", "Not A Slug"))
 
 
 def test_an_issuers_file_is_no_store_and_a_store_no_issuers_file(run: Run, office: Run, tmp_path: Path) -> None:
     well(office("issuer", "key", "exam"))
-    assert "no file of tickets" in fault(run("issuer", "key", "exam"))
+    assert f"{tmp_path / 'candor.db'} " in fault(run("issuer", "key", "exam"))
     before = (tmp_path / "issuer.db").read_bytes()
     assert office("survey", "list").exit_code == 1
     assert (tmp_path / "issuer.db").read_bytes() == before
-    assert "names no file" in fault(CliRunner().invoke(main, ["--db", "postgresql://x/y", "issuer", "key", "exam"]))
+    assert "'postgresql://x/y'" in fault(
+        CliRunner().invoke(main, ["--db", "postgresql://x/y", "issuer", "key", "exam"])
+    )
 
 
 def test_nobody_is_invited_when_answering_has_begun(tmp_path: Path) -> None:
@@ -246,9 +252,7 @@ def test_nobody_is_invited_when_answering_has_begun(tmp_path: Path) -> None:
         [Member(invitation_survey(from_="2026-01-01T00:00Z"), Terms())], owner=installation.users()[0].key
     )
     invoke = runner(tmp_path / "late.db")
-    assert "Answering began on 2026-01-01 00:00 UTC; nobody" in fault(
-        invoke("survey", "invite", "exam", "--count", "1")
-    )
+    assert "2026-01-01 00:00 UTC" in fault(invoke("survey", "invite", "exam", "--count", "1"))
 
 
 def test_a_name_is_no_formula_and_comes_back_as_it_was(run: Run, tmp_path: Path) -> None:
@@ -269,7 +273,7 @@ def test_commands_say_what_is_withheld_and_the_same_file_keeps_its_date(
     assert date is not None and date[1] != "never"
     moment = date[1].replace("T", " ").removesuffix("Z")
     again = fault(run("survey", "add", file))
-    assert "published already" in again and "candor survey set" not in again, "no date in the file moves none"
+    assert again.startswith("Error: ") and "candor survey set" not in again, "no date in the file moves none"
     for command in (["results", "exam"], ["results", "exam", "--json"], ["export", "exam", str(tmp_path / "a.csv")]):
         done = run(*command)
         assert done.exit_code == 0 and done.stderr.startswith("exam: ") and moment in done.stderr

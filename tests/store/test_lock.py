@@ -38,7 +38,7 @@ def test_a_lock_that_somebody_holds_is_waited_for_some_seconds_and_then_free_aga
     before = threading.active_count()
     with held(store.path):
         for _ in range(3):
-            with pytest.raises(Unavailable, match=r"somebody else held .*candor\.db\.lock"):
+            with pytest.raises(Unavailable, match=r"candor\.db\.lock"):
                 store.write([one].copy)
         assert threading.active_count() == before + 1  # one waits, however often it is tried
     assert store.write([one].copy) == [Outcome.STORED]
@@ -105,7 +105,7 @@ def test_the_lock_belongs_to_whom_the_database_belongs(tmp_path: Path, monkeypat
     assert store.write([submission(published)].copy) == [Outcome.STORED]
     assert given == [(store.path.stat().st_uid, store.path.stat().st_gid)]
     monkeypatch.setattr(os, "fchown", _refuse)
-    with pytest.raises(Unavailable, match=rf"others could hold .*it belongs to user {NOBODY}, .*remove it"):
+    with pytest.raises(Unavailable, match=rf"candor\.db\.lock: .*\b{NOBODY}\b"):
         store.write([submission(published)].copy)
     store.close()
 
@@ -141,7 +141,7 @@ def test_what_cannot_be_closed_to_others_is_refused_with_a_sentence(
     store.close()
     store.path.chmod(0o644)
     monkeypatch.setattr(Path, "chmod", _refuse)
-    with pytest.raises(StoreError, match=r"others may open .*candor\.db.*chmod 600 .*candor\.db"):
+    with pytest.raises(StoreError, match=r"chmod 600 .*candor\.db$"):
         store.migrate()
 
 

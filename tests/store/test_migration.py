@@ -45,7 +45,7 @@ def test_a_file_of_an_earlier_version_is_refused_with_a_sentence_and_left_alone(
     make(path)[0].close()
     older = aged(path, version)
     before = path.read_bytes()
-    with pytest.raises(StoreError, match=r"earlier Candor.*cannot read.*name a new file"):
+    with pytest.raises(StoreError, match="--db"):
         older.migrate()
     assert path.read_bytes() == before
 
@@ -62,7 +62,7 @@ def test_what_a_killed_server_left_beside_such_a_file_is_left_alone_too(tmp_path
             Path(f"{copy}{end}").write_bytes(Path(f"{path}{end}").read_bytes())
     before = {file.name: file.read_bytes() for file in copy.parent.iterdir()}
     assert len(before["candor.db-wal"]) > 0
-    with pytest.raises(StoreError, match="It was not changed"):
+    with pytest.raises(StoreError, match="--db"):
         SqliteStore(copy).migrate()
     assert {file.name: file.read_bytes() for file in copy.parent.iterdir()} == before
 

@@ -151,7 +151,7 @@ def test_a_stale_reading_of_a_survey_changes_no_final_one(kept: Kept) -> None:
         kept.store.set_terms(stale, replace(stale.terms, max_reports=7))
     kept.store.delete_survey("exam")
     for change in (lambda: kept.store.set_terms(stale, Terms()), lambda: kept.store.set_state(stale, State.OPEN)):
-        with pytest.raises(StoreError, match="gone"):
+        with pytest.raises(StoreError):
             change()
 
 

@@ -56,7 +56,7 @@ def parse(value: Any, size: int, path: str) -> Mechanism:
         for name in names
     }
     if values.get("size", 2) != size:
-        raise DefinitionError("bad_mechanism", path, "its size is not the field's number of symbols")
+        raise DefinitionError("bad_mechanism", path, "its size must be the field's number of symbols")
     try:
         return mechanism(**values)
     except DefinitionError as error:

@@ -54,7 +54,7 @@ class Drawn(BaseMechanism):
 
     def check(self) -> None:
         if not 1 <= self.draw <= min(self.size, MOST_DRAWN):
-            raise create_mechanism_error(f"needs a draw from 1 to size, and to {MOST_DRAWN}")
+            raise create_mechanism_error(f"needs a draw from 1 to size, and at most {MOST_DRAWN}")
         check_keep(self.keep, 1, self.sets)
 
     @property
@@ -86,7 +86,7 @@ class Drawn(BaseMechanism):
     @staticmethod
     def fit(form: Mapping[str, Any], question: "Question", path: str) -> tuple[int, int]:
         if not type_of(question.type).has_sets:
-            raise DefinitionError("bad_mechanism", path, "drawn is for a multiple")
+            raise DefinitionError("bad_mechanism", path, "drawn is for a question of type multiple")
         draw = parse_integer(form.get("draw"), f"{path}.draw", 1, MOST_DRAWN)
         return len(question.labels) + question.optional, 1 << draw
 

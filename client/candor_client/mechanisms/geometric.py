@@ -56,7 +56,7 @@ class Geometric(BaseMechanism):
         if not 0 < self.ratio < DENOMINATOR:
             raise create_mechanism_error("needs 0 < ratio < 2^64")
         if 2 * self.tails[0] >= DENOMINATOR or any(after >= before for before, after in pairwise(self.tails)):
-            raise create_mechanism_error("its noise must fall from level to level, in whole parts of 2^64")
+            raise create_mechanism_error("its noise must decrease from level to level, in whole parts of 2^64")
 
     @property
     def width(self) -> int:
@@ -77,7 +77,7 @@ class Geometric(BaseMechanism):
     @staticmethod
     def fit(form: Mapping[str, Any], question: "Question", path: str) -> tuple[int, int]:
         if question.optional or not type_of(question.type).has_levels(question):
-            raise DefinitionError("bad_mechanism", path, "geometric is for a number with levels, not optional")
+            raise DefinitionError("bad_mechanism", path, "geometric is for a number with levels that is not optional")
         return question.size, question.size
 
     def randomize(self, symbol: int, random_bytes: RandomBytes) -> int:

@@ -71,7 +71,7 @@ class RemoteCodeSource:
 
     def _codes(self, reply: Any) -> list[str] | None:
         if reply.get("survey") != self.survey.digest:
-            raise ListError("a new version was published just now; start again")
+            raise ListError("a new version was published meanwhile; run the command again")
         return list(reply["codes"])
 
     def _fetch_state(self) -> dict[str, Any]:
@@ -79,10 +79,12 @@ class RemoteCodeSource:
             state: dict[str, Any] = json.loads(transport.get(self._url, headers=self._headers, most=LARGEST_REPLY))
         except ServerRefusal as error:
             if error.status == 404:
-                raise ListError(f"the server has no invitations for {self.survey.slug}, or is older") from None
+                raise ListError(
+                    f"the server has no invitations to {self.survey.slug}, or its version is too old"
+                ) from None
             raise
         if state["survey"] != self.survey.digest:
-            raise ListError("a new version was published just now; start again")
+            raise ListError("a new version was published meanwhile; run the command again")
         return state
 
 
@@ -90,17 +92,17 @@ def check_invitable(survey: Survey, state: State) -> None:
     """Raise ListError if nobody can be invited to a survey from here."""
     slug, tickets = survey.slug, survey.tickets
     if tickets is None:
-        raise ListError(f"anybody may answer {slug}: there is one link for all, and no invitation to send")
+        raise ListError(f"anybody can answer {slug} with the same link, so there are no invitations to send")
     if tickets.issuer:
-        raise ListError(f"{tickets.issuer} invites to {slug}, by candor issuer invite")
+        raise ListError(f"{tickets.issuer} issues the invitations to {slug}; run candor issuer invite there")
     if refusal := ticket_refusal(survey, now()):
         raise ListError(refusal)
     match state:
         case State.READY:
-            raise ListError(f"{slug} is not open yet, so links would lead nowhere; open it first")
+            raise ListError(f"{slug} is not open yet, so its links would not work; open it first")
         case State.OPEN | State.PAUSED:
             return
         case State.CLOSED:
-            raise ListError(f"{slug} is closed")
+            raise ListError(f"{slug} is closed, so nobody can be invited")
         case _:
             assert_never(state)

@@ -92,7 +92,7 @@ def check_links(lines: Sequence[SentLine], unused_hashes: set[str]) -> None:
             with suppress(StoreError):
                 if hash_secret(parse_code(line.person.link)).hex() in unused_hashes:
                     continue
-            raise ListError(f"the link of {line.person.email} is no invitation to this survey that is free")
+            raise ListError(f"the link of {line.person.email} is not an unused invitation to this survey")
 
 
 def send(

@@ -58,7 +58,9 @@ def compose_letter(survey: Survey, sender: str, *, remind: bool, subject: str = 
     kind = "reminder" if remind else "invitation"
     subject = subject or words(f"mail.{kind}_subject", title=survey.title)
     if not is_single_line(subject) or len(subject) > LONGEST_SUBJECT:
-        raise ListError(f"a subject has at most {LONGEST_SUBJECT} characters on one line: --subject")
+        raise ListError(
+            f"the subject must have at most {LONGEST_SUBJECT} characters on one line; shorten it with --subject"
+        )
     text = _check_template(template) if template else _default_text(survey, words, kind)
     hello = (words.section("mail")["hello"], words("mail.hello_nobody"))
     return Letter(_sender(sender), fill(subject, {"title": survey.title}), text, survey.title, hello)
@@ -93,9 +95,9 @@ def _default_text(survey: Survey, words: Words, kind: str) -> str:
 def _check_template(template: str) -> str:
     unknown = sorted({name for name in BLANK.findall(template)} - set(BLANKS))
     if unknown:
-        raise ListError(f"the template has {{{unknown[0]}}}; it may have {{name}}, {{link}} and {{title}}")
+        raise ListError(f"the template contains {{{unknown[0]}}}; it may contain {{name}}, {{link}} and {{title}}")
     if "{link}" not in template:
-        raise ListError("the template lacks {link}, without which nobody can answer")
+        raise ListError("the template does not contain {link}; without the link nobody can answer")
     return template if template.endswith("\n") else f"{template}\n"
 
 
@@ -107,4 +109,4 @@ def _sender(text: str) -> Address:
             raise ValueError(text)
         return Address(name, user, host)
     except ValueError:
-        raise ListError(f"--from {text!r} is not an address, such as 'Ada <ada@example.org>'") from None
+        raise ListError(f"--from {text!r} is not an address such as 'Ada <ada@example.org>'") from None

@@ -62,13 +62,13 @@ def read_recipients(data: bytes) -> RecipientList:
         person = Person(name, normalize_address(email), link)
         if person.key in everybody:
             first_line = everybody[person.key][0]
-            left_out.append(f"line {line}: {email} stands on line {first_line} already, and gets one message")
+            left_out.append(f"line {line}: {email} is already on line {first_line}, and gets only one message")
             continue
         everybody[person.key] = line, person
     if faults:
         raise ListFaults("\n".join(faults))
     if not everybody:
-        raise ListFaults("there is nobody on this list")
+        raise ListFaults("this list has no recipients")
     return RecipientList([person for _, person in everybody.values()], left_out)
 
 
@@ -84,12 +84,12 @@ def _rows(data: bytes) -> Iterator[tuple[int, dict[str, str]]]:
     try:
         columns = [column.strip().casefold() for column in next(reader, [])]
         if "email" not in columns:
-            raise ListFaults("line 1: the first line names the columns, and one of them is email: name,email")
+            raise ListFaults("line 1: the first line must name the columns, including email, as in name,email")
         if len(set(columns)) < len(columns):
-            raise ListFaults("line 1: a column stands there twice")
+            raise ListFaults("line 1: a column name occurs twice")
         for row in reader:
             if row and len(row) != len(columns):
-                counts = f"it has {len(row)} columns, and the first line {len(columns)}"
+                counts = f"expected {len(columns)} columns, as in the first line, but found {len(row)}"
                 raise ListFaults(f"line {reader.line_num}: {counts}")
             yield reader.line_num, dict(zip(columns, row, strict=False))
     except csv.Error as error:
@@ -98,11 +98,11 @@ def _rows(data: bytes) -> Iterator[tuple[int, dict[str, str]]]:
 
 def _fault(name: str, email: str) -> str | None:
     if not is_single_line(name) or len(name) > LONGEST_NAME:
-        return f"a name has at most {LONGEST_NAME} characters, on one line"
+        return f"a name must have at most {LONGEST_NAME} characters, on one line"
     try:
         normalize_address(email)
     except ValueError:
-        return f"{email!r} is not an address, such as ada@example.org" if email else "the address is missing"
+        return f"{email!r} is not an address such as ada@example.org" if email else "the address is missing"
     return None
 
 

@@ -66,10 +66,14 @@ class SentLog:
         except FileNotFoundError:
             return {}
         except UnicodeDecodeError:
-            raise ListError(f"{self.path} is not UTF-8 any more; save it so, it says who got a message") from None
+            raise ListError(
+                f"{self.path} is no longer UTF-8; save it as UTF-8, because it records who got a message"
+            ) from None
         rows = csv.DictReader(io.StringIO(text, newline=""))
         if not rows.fieldnames or not set(COLUMNS) <= set(rows.fieldnames):
-            raise ListError(f"{self.path} does not begin with {','.join(COLUMNS)}; it says who got a message")
+            raise ListError(
+                f"{self.path} must begin with {','.join(COLUMNS)}; restore it, because it records who got a message"
+            )
         lines = {}
         for row in rows:
             name, email, link, *states = ((row[column] or "").strip() for column in COLUMNS)
@@ -122,4 +126,4 @@ def _check(state: str, place: str) -> None:
     try:
         parse_timestamp(state)
     except ValueError:
-        raise ListError(f"{place}: {state!r} is no moment; it says when a message was sent") from None
+        raise ListError(f"{place}: {state!r} is not a time; it must say when a message was sent") from None

@@ -47,7 +47,7 @@ class SmtpConnection:
 
     def __init__(self, server: Server, sender: str) -> None:
         if server.security == "none" and server.user and not is_local(server.host):
-            raise SmtpError("a password is not sent unencrypted to another machine: --security starttls or tls")
+            raise SmtpError("a password is not sent unencrypted to another machine; use --security starttls or tls")
         self._server, self._sender = server, sender
         self._smtp: smtplib.SMTP | None = None
 
@@ -71,16 +71,16 @@ class SmtpConnection:
                 smtp.login(server.user, server.password)
         except smtplib.SMTPAuthenticationError as error:
             self.close()
-            raise SmtpError(f"{place} does not let {server.user} in: {_reply_text(error.smtp_error)}") from None
+            raise SmtpError(f"{place} rejected the sign-in of {server.user}: {_reply_text(error.smtp_error)}") from None
         except smtplib.SMTPNotSupportedError as error:
             self.close()
-            hint = " (--security tls, or none on this machine)" if server.security == "starttls" else ""
-            raise SmtpError(f"{place} cannot do that: {error}{hint}") from None
+            hint = " (use --security tls, or none on this machine)" if server.security == "starttls" else ""
+            raise SmtpError(f"{place} does not support this: {error}{hint}") from None
         except (OSError, smtplib.SMTPException, ssl.SSLError) as error:
             self.close()
             reason = getattr(error, "strerror", None) or error
             raise SmtpError(
-                f"there is no SMTP server to talk to at {place}: {reason}; look at --smtp and --security"
+                f"cannot connect to an SMTP server at {place}: {reason}; check --smtp and --security"
             ) from None
         return smtp
 
@@ -92,13 +92,13 @@ class SmtpConnection:
         smtp = self.connect()
         plain = address.isascii()
         if not plain and not smtp.has_extn("smtputf8"):
-            raise MessageRefused("the SMTP server takes no addresses beyond ASCII")
+            raise MessageRefused("the SMTP server accepts only ASCII addresses")
         try:
             options = [] if plain else ["SMTPUTF8", "BODY=8BITMIME"]
             code, response = smtp.mail(self._sender, options)
             if code != 250:
                 self._reset(code)
-                raise SmtpError(f"the SMTP server takes nothing from {self._sender}: {code} {_reply_text(response)}")
+                raise SmtpError(f"the SMTP server accepts no mail from {self._sender}: {code} {_reply_text(response)}")
             code, response = smtp.rcpt(address)
             if code not in (250, 251):
                 self._reset(code)

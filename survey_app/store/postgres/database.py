@@ -216,8 +216,8 @@ class Database(Base):
                 row = session.execute("select value from settings where name = 'version'").fetchone()
                 version = int(row[0]) if row else 0
                 if not 0 < version <= VERSION:
-                    fault = f"made by a newer Candor (version {version})" if version else "no database of Candor's"
-                    raise StoreError(f"{self.place} is {fault}")
+                    newer = f"was made by a newer version of Candor (database version {version}); update Candor"
+                    raise StoreError(f"{self.place} {newer if version else 'is not a database of Candor'}")
                 _migrate(session, version)
                 session.execute("update settings set value = ? where name = 'version'", (b"%d" % VERSION,))
         except psycopg.Error as error:
@@ -257,8 +257,8 @@ def check_address(url: str) -> None:
         host = "@"
     if "@" in host:
         raise StoreError(
-            "this address of a PostgreSQL cannot be read; write postgresql://user:password@host/database, and in a "
-            "password %40 for @, %3A for :, %2F for /, %20 for a space and %25 for %"
+            "this PostgreSQL URL cannot be parsed; use postgresql://user:password@host/database. In a password, write "
+            "%40 for @, %3A for :, %2F for /, %20 for a space and %25 for %"
         )
 
 

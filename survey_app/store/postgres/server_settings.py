@@ -36,19 +36,21 @@ def find_faults(settings: dict[str, str], slots: list[str]) -> list[str]:
     if slots:
         texts.append(f"there are replication slots ({', '.join(slots)}): their WAL keeps the order of arrival")
     if settings.get("wal_level") == "logical":
-        texts.append("wal_level is logical: it is there to hand every report on in the order of arrival; set replica")
+        texts.append(
+            "wal_level is logical: its purpose is to pass on every report in the order of arrival; set it to replica"
+        )
     if is_on("wal_recycle"):
         texts.append("wal_recycle is on: old WAL stays on disk, with the order of arrival, until it is overwritten")
     if is_on("track_commit_timestamp"):
-        texts.append("track_commit_timestamp is on: PostgreSQL keeps the moment of every commit")
+        texts.append("track_commit_timestamp is on: PostgreSQL keeps the time of every commit")
     if settings.get("log_statement") in ("mod", "all"):
-        texts.append(f"log_statement is {settings['log_statement']}: the log keeps when reports came")
+        texts.append(f"log_statement is {settings['log_statement']}: the log records when reports came")
     for name in ("log_min_duration_statement", "log_min_duration_sample", "auto_explain.log_min_duration"):
         if is_on(name):
-            texts.append(f"{name} is {settings[name]}: the log keeps statements with their moments")
+            texts.append(f"{name} is {settings[name]}: the log keeps statements with their times")
     if "pg_stat_statements" in settings.get("shared_preload_libraries", ""):
-        texts.append("pg_stat_statements is loaded: see that it keeps no values of statements")
+        texts.append("pg_stat_statements is loaded: make sure that it keeps no values of statements")
     for name in ("fsync", "full_page_writes"):
         if settings.get(name) == "off":
-            texts.append(f"{name} is off: what was acknowledged may be lost when the machine fails")
+            texts.append(f"{name} is off: acknowledged data may be lost if the machine fails")
     return texts

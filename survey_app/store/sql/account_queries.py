@@ -21,7 +21,7 @@ class Accounts(Base):
         """
         with self._transaction() as connection:
             if connection.execute("select 1 from users where name = ?", (name,)).fetchone():
-                raise StoreError(f"there is an account {name!r} already")
+                raise StoreError(f"there is already an account {name!r}; choose another name")
             first = connection.execute("select count(*) from users").fetchone()[0] == 0
             connection.execute(
                 "insert into users (name, password, admin, disabled, stamp) values (?, ?, ?, 0, ?)",
@@ -29,7 +29,7 @@ class Accounts(Base):
             )
         user = self.user_by_name(name)
         if user is None:
-            raise StoreError(f"the account {name!r} is gone")
+            raise StoreError(f"the account {name!r} no longer exists")
         return user
 
     def user(self, key: int) -> User | None:
@@ -65,7 +65,7 @@ class Accounts(Base):
             if disabled:
                 open_admins = connection.execute("select key from users where admin = 1 and disabled = 0").fetchall()
                 if [row[0] for row in open_admins] == [user.key]:
-                    raise StoreError(f"{user.name} is the last administrator, so the account stays open")
+                    raise StoreError(f"{user.name} is the last administrator, so the account cannot be disabled")
             connection.execute(
                 "update users set disabled = ?, stamp = ? where key = ?",
                 (int(disabled), secrets.token_hex(8), user.key),
@@ -84,7 +84,7 @@ class Accounts(Base):
         with self._transaction() as connection:
             count = connection.execute('select count(*) from tokens where "user" = ?', (user.key,)).fetchone()[0]
             if count >= MOST_TOKENS:
-                raise StoreError(f"{user.name} has {count} tokens already; revoke some")
+                raise StoreError(f"{user.name} already has {count} tokens; revoke some")
             day = self.clock().date().isoformat()
             connection.execute("insert into tokens values (?, ?, ?)", (token_hash, user.key, day))
 

@@ -112,7 +112,7 @@ class Contents(Base):
     def check_complete(self) -> None:
         """Raise StoreError if this store is an unfinished copy."""
         if self._fetch_one("select 1 from settings where name = ?", COPY_SETTING):
-            raise StoreError("this database is an unfinished copy; run the same candor copy, or restore, once more")
+            raise StoreError("this database is an unfinished copy; run the same candor copy or candor restore again")
 
     def begin_copy(self, source: bytes) -> None:
         """Mark this store as a copy of another; raise StoreError if it holds other data."""
@@ -120,7 +120,7 @@ class Contents(Base):
             row = connection.execute("select value from settings where name = ?", (COPY_SETTING,)).fetchone()
             has_data = any(connection.execute(f"select 1 from {table} limit 1").fetchone() for table in TABLES)
             if bytes(row[0]) != source if row else has_data:
-                raise StoreError("the destination holds something else already; name an empty database")
+                raise StoreError("the destination already contains other data; name an empty database")
             if row is None:
                 connection.execute("insert into settings values (?, ?)", (COPY_SETTING, source))
             for table in (*TABLES, TALLIES):
@@ -152,7 +152,7 @@ class Contents(Base):
                 return
             present_bits = dict(present)
             if not present_bits.items() <= dict(rows).items():
-                raise StoreError("the destination has reports that the source has not; name an empty database")
+                raise StoreError("the destination has reports that the source does not have; name an empty database")
             self._insert_reports(connection, survey, [row for row in rows if row[0] not in present_bits])
 
     def end_copy(self) -> None:

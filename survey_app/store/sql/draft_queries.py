@@ -68,12 +68,12 @@ class Drafts(Base):
             if key is None:
                 count = connection.execute("select count(*) from drafts where owner = ?", (owner,)).fetchone()[0]
                 if count >= MOST_DRAFTS:
-                    raise StoreError(f"there are {count} drafts already; delete some")
+                    raise StoreError(f"there are already {count} drafts; delete some")
                 return self._insert(connection, "insert into drafts (owner, source) values (?, ?)", (owner, source))
             values = (source, key, owner)
             cursor = connection.execute("update drafts set source = ? where key = ? and owner = ?", values)
             if not cursor.rowcount:
-                raise StoreError("this draft is gone")
+                raise StoreError("this draft no longer exists")
             return key
 
     def draft(self, owner: int, key: int) -> Draft | None:

@@ -24,9 +24,9 @@ class AccessGrants(Surveys):
         Raise StoreError if the account cannot have this role.
         """
         if user.key == published.owner:
-            raise StoreError(f"{published.name} belongs to {user.name} already")
+            raise StoreError(f"{user.name} already owns {published.name}")
         if role is not None and (user.disabled or role is Role.OWNER):
-            raise StoreError(f"{user.name} is a closed account" if user.disabled else "a survey has one owner")
+            raise StoreError(f"the account {user.name} is disabled" if user.disabled else "a survey has only one owner")
         name = published.name
         with self._transaction() as connection:
             _check_exists(self.owner_of(name), published)
@@ -39,7 +39,7 @@ class AccessGrants(Surveys):
             query = 'select count(*) from shares where slug = ? and "user" != ?'
             count = connection.execute(query, (name, user.key)).fetchone()[0]
             if count >= MOST_SHARES:
-                raise StoreError(f"{name} is shared with {count} accounts already; withdraw some")
+                raise StoreError(f"{name} is already shared with {count} accounts; withdraw some")
             values = (name, user.key, role.label)
             connection.execute('delete from shares where slug = ? and "user" = ?', values[:2])
             connection.execute("insert into shares values (?, ?, ?)", values)
@@ -87,7 +87,7 @@ class AccessGrants(Surveys):
             _check_exists(self.owner_of(name), published)
             count = connection.execute("select count(*) from links where slug = ?", (name,)).fetchone()[0]
             if count >= MOST_LINKS:
-                raise StoreError(f"{name} has {count} links already; withdraw some")
+                raise StoreError(f"{name} already has {count} links; withdraw some")
             day = self.clock().date().isoformat()
             connection.execute(
                 "insert into links (hash, slug, label, made) values (?, ?, ?, ?)", (hashed, name, label, day)
@@ -129,4 +129,4 @@ def _check_exists(owner: int | None, published: PublishedSurvey) -> None:
     Its name may belong to another owner by now, so it must not be shared.
     """
     if owner != published.owner:
-        raise StoreError(f"{published.name} is gone")
+        raise StoreError(f"{published.name} no longer exists")

@@ -46,7 +46,7 @@ class States(Log):
             if before is State.READY and state is not State.OPEN:
                 raise StoreError(f"{slug} was never opened; open or delete it")
             if before is State.READY and (refusal := ticket_refusal(published.survey, self.clock())):
-                raise StoreError(f"{refusal}. Publish a new version with a later from")
+                raise StoreError(f"{refusal}. Publish a new version with a later date in from")
             if state is State.CLOSED:
                 self._close_surveys(connection, keys)
             else:
@@ -59,7 +59,7 @@ class States(Log):
                     connection.executemany("update surveys set closes = ? where key = ?", rows)
                 if state is State.OPEN:
                     if _is_over(connection, keys, self.clock()):
-                        raise StoreError(f"the date at which {slug} closes has passed; set another one first")
+                        raise StoreError(f"the closing date of {slug} has passed; set another one first")
                     self._supersede(connection, published.key)
             self._log(connection, published.owner, slug, _event_code(state), by=by)
         if state is State.PAUSED:
@@ -77,7 +77,7 @@ class States(Log):
         with self._transaction() as connection:
             row = connection.execute(f"{SELECT} where key = ?", (published.key,)).fetchone()
             if row is None:
-                raise StoreError(f"{slug} is gone")
+                raise StoreError(f"{slug} no longer exists")
             before = published_from(row)
             check_terms(published.survey, terms, self.clock())
             check_change(before, terms, self.clock(), final=is_final(connection, published.key))
@@ -249,7 +249,7 @@ def _is_over(connection: Connection, keys: Sequence[int], moment: datetime) -> b
 def _read_state(connection: Connection, published: PublishedSurvey) -> State:
     row = connection.execute("select state from surveys where key = ?", (published.key,)).fetchone()
     if row is None:
-        raise StoreError(f"{published.survey.slug} is gone")
+        raise StoreError(f"{published.survey.slug} no longer exists")
     return State(row[0])
 
 

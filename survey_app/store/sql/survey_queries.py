@@ -33,7 +33,7 @@ class Surveys(States):
         refused.
         """
         if state not in (State.READY, State.OPEN):
-            raise StoreError("a survey is published ready or open")
+            raise StoreError("a survey can only be published as ready or open")
         study = _study_of(members)
         with self._transaction() as connection:
             if state is State.OPEN:
@@ -127,7 +127,7 @@ def _study_of(members: Sequence[Member]) -> str:
     """
     studies, slugs = {member.survey.study for member in members}, {member.survey.slug for member in members}
     if len(studies) != 1 or len(slugs) != len(members) or (len(members) > 1 and "" in studies):
-        raise StoreError("only the groups of one study are published together, each once")
+        raise StoreError("only groups of one study can be published together, and each group only once")
     return studies.pop()
 
 
@@ -141,11 +141,12 @@ def _check_name(connection: Connection, survey: Survey, owner: int) -> None:
     if exists("(slug = ? or study = ?) and owner != ?", slug, study or slug, owner):
         raise StoreError(f"the slug {slug} belongs to somebody else; choose another")
     if study and exists("slug = ?", study):
-        raise StoreError(f"there is a survey {study} already; a study needs a slug of its own")
+        raise StoreError(f"there is already a survey {study}; a study needs a slug of its own")
     if exists("study = ?", slug):
-        raise StoreError(f"there is a study {slug} already, which has this slug for itself; choose another")
+        raise StoreError(f"the slug {slug} is reserved for the study {slug}; choose another")
     if exists("slug = ? and study != ?", slug, study):
-        raise StoreError(f"the slug {slug} is taken, by {'another study or survey' if study else 'a group of a study'}")
+        owner_kind = "another study or survey" if study else "a group of a study"
+        raise StoreError(f"the slug {slug} is taken by {owner_kind}; choose another")
     if exists("slug = ? and digest = ?", slug, survey.digest):
-        hint = "; a new version needs something new in every group, such as another description" if study else ""
-        raise StoreError(f"this very definition of {slug} is published already: {survey.digest}{hint}")
+        hint = "; a new version needs a change in every group, such as another description" if study else ""
+        raise StoreError(f"this definition of {slug} is already published: {survey.digest}{hint}")

@@ -99,7 +99,7 @@ class Database(SqliteFile, Base):
             with self._lock.hold(LOCK_SECONDS), closing(open_database(self.path, {})) as database:
                 self._migrate(database)
         except FileExistsError as error:
-            raise StoreError(f"cannot open the database {self.path}: {error.filename} is no folder") from error
+            raise StoreError(f"cannot open the database {self.path}: {error.filename} is not a folder") from error
         except (OSError, sqlite3.DatabaseError, Unavailable) as error:
             reason = getattr(error, "strerror", None) or error
             raise StoreError(f"cannot open the database {self.path}: {reason}") from error
@@ -121,11 +121,13 @@ class Database(SqliteFile, Base):
 
     def _check_version(self, version: int) -> None:
         if version > VERSION:
-            raise StoreError(f"{self.path} was made by a newer Candor (version {version})")
+            raise StoreError(
+                f"{self.path} was made by a newer version of Candor (database version {version}); update Candor"
+            )
         if 0 < version < EARLIEST_VERSION:
             raise StoreError(
-                f"{self.path} was made by an earlier Candor, whose surveys this one cannot read. It was not changed: "
-                "keep it with that version, and name a new file for this one (--db)"
+                f"{self.path} was made by an earlier version of Candor, whose surveys this version cannot read. The "
+                "file was not changed. Keep it for the earlier version, and name a new file for this one (--db)"
             )
 
     def sidecar_path(self, suffix: str) -> Path:

@@ -53,7 +53,9 @@ def connect_unchanging(path: Path) -> sqlite3.Connection:
     """Connect to a file without changing anything. Raise StoreError if even reading would change a file."""
     wal, shm = Path(f"{path}-wal"), Path(f"{path}-shm")
     if wal.exists() and wal.stat().st_size and not shm.exists():
-        raise StoreError(f"a server was killed and its last transactions wait in {wal}; the next start takes them in")
+        raise StoreError(
+            f"a server was killed, and its last transactions are still in {wal}; the next server start applies them"
+        )
     return connect_read_only(path, immutable=not (wal.exists() and shm.exists()))
 
 

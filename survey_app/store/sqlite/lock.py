@@ -27,7 +27,9 @@ def restrict_access(*paths: Path) -> None:
                 try:
                     path.chmod(OWNER_ONLY)
                 except PermissionError:
-                    message = f"others may open {path}, which is not yours to change; let its owner do it: chmod 600"
+                    message = (
+                        f"other users may open {path}, and only its owner can change that; the owner runs: chmod 600"
+                    )
                     raise PermissionError(f"{message} {path}") from None
 
 
@@ -68,7 +70,7 @@ class Lock:
             except BlockingIOError:
                 self._waiter = _Waiter(handle)
         if not self._waiter.wait(seconds):
-            raise TimeoutError(f"somebody else held {self._path} for more than {seconds:g} seconds")
+            raise TimeoutError(f"another process held {self._path} for more than {seconds:g} seconds")
         handle, self._waiter = self._waiter.handle, None
         return handle
 
@@ -83,8 +85,8 @@ class Lock:
                     os.fchmod(handle, OWNER_ONLY)
         except PermissionError:
             os.close(handle)
-            owners = f"it belongs to user {lock.st_uid}, the database to user {owner.st_uid}"
-            raise PermissionError(f"others could hold {self._path}: {owners}; remove it") from None
+            owners = f"it belongs to user {lock.st_uid}, and the database to user {owner.st_uid}"
+            raise PermissionError(f"other users could lock {self._path}: {owners}; remove the file") from None
         except BaseException:
             os.close(handle)
             raise

@@ -153,7 +153,7 @@ class Rewriter(Database):
         """Rewrite the whole file in the order of keys. Raise OSError, without trying, if the disk is too full."""
         pages, size = (self._connection.execute(f"pragma {name}").fetchone()[0] for name in ("page_count", "page_size"))
         if shutil.disk_usage(self.path.parent).free < pages * size:
-            raise OSError(f"to rewrite the database takes {pages * size} bytes, and the disk has fewer")
+            raise OSError(f"rewriting the database needs {pages * size} bytes, and the disk has fewer")
         self._connection.execute("vacuum")
 
     def _rewrite_in_parts(self) -> None:
@@ -179,15 +179,17 @@ class Rewriter(Database):
         """Log the result if it changes from success to failure or back; return True for a new failure."""
         if done:
             if self._failing_since:
-                log.warning("the database is tidy again")
+                log.warning("the database was rewritten again")
             self._late_from = self._failing_since = None
             return False
         self._late_from = self._late_from or time.monotonic()
         if self._failing_since or not (failure or time.monotonic() - self._late_from > PATIENCE):
             return False
         self._failing_since = self.clock().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-        reason = failure or "somebody reads it all the time"
-        log.warning("the database cannot be tidied: %s. Until it is, it may tell in which order reports came", reason)
+        reason = failure or "it is being read all the time"
+        log.warning(
+            "the database cannot be rewritten: %s. Until it is, it may reveal the order in which reports came", reason
+        )
         return True
 
     def _record_failure(self) -> None:

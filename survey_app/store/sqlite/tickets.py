@@ -111,7 +111,9 @@ class TicketFile(SqliteFile):
                         for name, value in IDENTITY.items():
                             database.execute(f"pragma {name}={value}")
             elif (application, version) != tuple(IDENTITY.values()):
-                raise StoreError(f"{self.path} is no file of tickets that this Candor reads; it was not changed")
+                raise StoreError(
+                    f"{self.path} is not a tickets file that this version of Candor can read; it was not changed"
+                )
         except (OSError, sqlite3.DatabaseError, Unavailable) as error:
             raise StoreError(f"cannot open the tickets file {self.path}: {error}") from error
         finally:

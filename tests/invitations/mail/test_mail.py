@@ -3,6 +3,7 @@
 import csv
 import ipaddress
 import os
+import re
 import signal
 import socket
 import ssl
@@ -105,6 +106,11 @@ def take(site: Site, code: str) -> None:
     assert site.installation.tickets.mark(found[0], hash_secret(code), b"x" * 32) is MarkOutcome.FIRST_MESSAGE
 
 
+def counts_in(result: Result) -> list[str]:
+    """Return the numbers at the beginning of the lines that a round prints."""
+    return re.findall(r"^(\d+) ", result.output, re.MULTILINE)
+
+
 def test_invitations_go_out_once_and_reminders_to_who_has_no_ticket(
     researcher: Researcher, site: Site, box: Postbox, golden: Golden
 ) -> None:
@@ -137,13 +143,15 @@ def test_invitations_go_out_once_and_reminders_to_who_has_no_ticket(
     assert os.stat(researcher.folder / "people.exam.sent.csv").st_mode & 0o777 == 0o600
 
     again = researcher.run("--send")
-    assert again.exit_code == 0 and "4 have theirs already" in again.output and len(box.arrived) == 4
-    assert "4 were written to lately" in researcher.run("--remind", "--send").output
+    assert again.exit_code == 0 and counts_in(again) == ["4"] and len(box.arrived) == 4
+    early = researcher.run("--remind", "--send")
+    assert early.exit_code == 0 and counts_in(early) == ["4"] and len(box.arrived) == 4
     take(site, codes(researcher)[1])
     researcher.write(*PEOPLE[:3], ("New", "new@example.org"))
     reminded = researcher.run("--remind", "--send", "--wait-days", "0")
     assert reminded.exit_code == 0, reminded.output
-    assert "1 have taken a ticket" in reminded.output and "1 were never invited" in reminded.output
+    assert counts_in(reminded) == ["2", "1", "1", "2"], "to remind, with a ticket, never invited, sent"
+    golden(again.output + early.output + reminded.output, "again")
     assert box.addresses[4:] == ["ada@example.org", "eve@example.org"], "and who was taken off the list hears no more"
     assert "Reminder: Exam" in box.arrived[4][1]["Subject"]
     assert box.arrived[4][1].get_content().count(researcher.read_log()[0]["link"]) == 1, "the same link"
@@ -176,15 +184,16 @@ def test_a_refused_address_is_told_and_tried_again_and_the_others_get_theirs(
 
 
 def test_where_the_connection_is_lost_over_a_message_nobody_knows_and_that_is_told(
-    researcher: Researcher, box: Postbox
+    researcher: Researcher, box: Postbox, golden: Golden
 ) -> None:
     box.data = lambda number: "hang up" if number == 1 and len(box.encrypted) == 2 else None
     done = researcher.run("--send")
-    assert done.exit_code == 1 and "may have it or not" in done.output
+    assert done.exit_code == 1 and "bob@" in done.output
     assert [row["invited"] == SENDING for row in researcher.read_log()] == [False, True, False, False]
     assert len(box.arrived) == 3, "the rest went on, over a new connection"
     again = researcher.run("--send")
-    assert again.exit_code == 0 and "1 may have it or not" in again.output and "bob@" in again.output
+    assert again.exit_code == 0 and counts_in(again) == ["3", "1"] and "bob@" in again.output
+    golden(again.output)
     assert len(box.arrived) == 3
     assert researcher.run("--send", "--again-unsure").exit_code == 0
     assert sorted(box.addresses) == sorted(SENT_TO)
@@ -260,7 +269,7 @@ def test_a_list_that_brings_links_uses_them_if_they_are_free(researcher: Researc
     assert researcher.read_log()[0]["link"] == link
     researcher.list_path.write_text(f"email,link\neve@example.org,{link.replace('code=', 'code=x')}\n")
     refused = researcher.run("--send")
-    assert refused.exit_code == 1 and "the link of eve@example.org is no invitation" in refused.output
+    assert refused.exit_code == 1 and "eve@example.org" in refused.output
     assert len(box.arrived) == 2
 
 
@@ -275,26 +284,26 @@ def test_what_cannot_be_is_refused_before_a_code_is_made(
     with closing(socket.create_server(("127.0.0.1", 0))) as probe:
         port = probe.getsockname()[1]
     template = tmp_path / "template.txt"
-    for text, said in (("Dear {name}", "lacks {link}"), ("{link} {code}", "{code}")):
+    for text, said in (("Dear {name}", "{link}"), ("{link} {code}", "{code}")):
         template.write_text(text)
         assert said in refused("--template", str(template))
     assert f"127.0.0.1:{port}" in refused("--smtp", f"127.0.0.1:{port}")
-    assert "write HOST or HOST:PORT" in refused("--smtp", "host:x")
-    assert "is not an address" in refused("--from", "Ada")
-    assert "on one line" in refused("--subject", "Hello\nBcc: eve@example.org")
-    assert "not sent unencrypted" in refused("--smtp", "smtp.example.org", "--user", "ada")
-    assert "cannot do that: STARTTLS" in refused("--security", "starttls")
-    assert "token is not known" in refused(CANDOR_TOKEN="x" * 43)
-    assert "refused (404)" in refused("--server", f"{researcher.server}/elsewhere")
-    assert "not encrypted" in refused("--server", "http://survey.example")
+    assert "HOST:PORT" in refused("--smtp", "host:x")
+    assert "--from 'Ada'" in refused("--from", "Ada")
+    assert "--subject" in refused("--subject", "Hello\nBcc: eve@example.org")
+    assert "--security" in refused("--smtp", "smtp.example.org", "--user", "ada")
+    assert "STARTTLS" in refused("--security", "starttls")
+    assert "(401)" in refused(CANDOR_TOKEN="x" * 43)
+    assert "(404)" in refused("--server", f"{researcher.server}/elsewhere")
+    assert "'http://survey.example'" in refused("--server", "http://survey.example")
     researcher.list_path.write_text("name,email\nAda,ada\n")
-    assert f"{researcher.list_path}: line 2: 'ada' is not an address" in refused()
+    assert f"{researcher.list_path}: line 2: 'ada' " in refused()
     published = site.store.newest_version("exam")
     assert published is not None
     assert site.installation.tickets.count_invitations(published.survey.digest) == (0, 0) and box.arrived == []
     site.store.set_state(published, State.CLOSED)
     researcher.write(*PEOPLE)
-    assert "exam is closed" in refused() and "exam is closed" in refused("--remind")
+    assert refused().startswith("Error: exam ") and refused("--remind") == refused()
 
 
 def test_a_text_of_one_s_own_has_its_blanks_filled_and_nothing_else(
@@ -353,7 +362,8 @@ def test_encryption_is_real_and_a_wrong_password_is_told(
         assert box.encrypted == [True] * 4
         password.write_text("wrong\n")
         researcher.write(*PEOPLE, ("New", "new@example.org"))
-        assert "does not let ada in" in researcher.run(*words, SSL_CERT_FILE=str(authority)).output
+        wrong = researcher.run(*words, SSL_CERT_FILE=str(authority))
+        assert wrong.exit_code == 1 and f"{smtp} " in wrong.output and " ada: 5.7.8 " in wrong.output
     published = site.store.newest_version("exam")
     assert published is not None and site.installation.tickets.count_invitations(published.survey.digest) == (4, 0)
 
@@ -392,10 +402,10 @@ def test_the_table_survives_a_spreadsheet_and_says_what_is_wrong_with_it(tmp_pat
     assert lines[1].is_unsure and lines[1].last is None
     assert b"\n=" not in path.read_bytes()
     path.write_text(path.read_text().replace("2026-11-17T", "17.11.2026 "))
-    with pytest.raises(ListError, match=r"line 2: .* is no moment"):
+    with pytest.raises(ListError, match=r"line 2: '17\.11\.2026 "):
         SentLog(path)
     path.write_text("name,email\n")
-    with pytest.raises(ListError, match="does not begin with"):
+    with pytest.raises(ListError, match="name,email,link,invited,reminded"):
         SentLog(path)
 
 
@@ -440,10 +450,10 @@ def test_a_sender_that_is_refused_ends_the_round_and_an_old_server_takes_no_such
         host, _, port = smtp.partition(":")
         post = SmtpConnection(Server(host, int(port), "none"), "a@b.example")
         box.unwanted.add("a@b.example")
-        with pytest.raises(SmtpError, match="takes nothing from"):
+        with pytest.raises(SmtpError, match=r"a@b\.example: 550 "):
             post.deliver(made.compose_for(Person("", "a@b.example", "x")), "a@b.example", lambda: None)
         connected = post.connect()
         del connected.esmtp_features["smtputf8"]
-        with pytest.raises(MessageRefused, match="beyond ASCII"):
+        with pytest.raises(MessageRefused, match="ASCII"):
             post.deliver(made.compose_for(Person("", "ä@b.example", "x")), "ä@b.example", lambda: None)
         post.close()

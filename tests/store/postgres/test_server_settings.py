@@ -96,7 +96,7 @@ def test_a_database_of_a_later_version_is_refused(postgres: Postgres) -> None:
     store.migrate()
     with store._transaction() as connection:  # type: ignore[attr-defined]
         connection.execute("update settings set value = '99' where name = 'version'")
-    with pytest.raises(StoreError, match="made by a newer Candor"):
+    with pytest.raises(StoreError, match="version 99"):
         store.migrate()
     store.close()
 
