@@ -54,7 +54,7 @@ class Advice(NamedTuple):
 class BuiltSurvey:
     """A survey ready to publish: its definitions, its terms, advice for the author, and its design.
 
-    A file with groups is a study. It has one definition for each group; these differ in slug and group alone.
+    A file with groups is a study. It has one definition for each group; these differ only in slug and group.
     """
 
     surveys: tuple[Survey, ...]
@@ -159,7 +159,8 @@ def _read_top(tree: Node) -> dict[str, Node]:
     text_keys = (*PROSE, "contact", "language", "completion", "translations")
     if isinstance(tree.value, dict) and "sections" in tree.value:
         raise tree.value["sections"].error(
-            "misplaced_section", "a section stands among the questions, as - section: … before its first"
+            "misplaced_section",
+            "sections belong in the list of questions; write - section: … before the first question of each section",
         )
     return tree.mapping(("slug", "title", "questions"), (*text_keys, *TERMS, *other_keys))
 
@@ -201,9 +202,7 @@ def _build(tree: Node, top: dict[str, Node], entries: Entries, *, bare: bool) ->
         if key in top:
             definition[key] = top[key].prose()
     if "language" in top and not LANGUAGE.fullmatch(top["language"].text()):
-        raise top["language"].error(
-            "bad_language", "is no language tag; a tag is short, such as de for German or pt-BR"
-        )
+        raise top["language"].error("bad_language", "is not a language tag; use one such as de for German or pt-BR")
     for key in ("contact", "language", "completion"):
         if key in top and (key, top[key].text()) != ("language", "en"):
             definition[key] = top[key].text()
@@ -220,8 +219,8 @@ def _build(tree: Node, top: dict[str, Node], entries: Entries, *, bare: bool) ->
         if groups:
             raise top["invitations"].error(
                 "groups_with_issuer",
-                "every group needs a key of its own, and a file names one: let this server invite, or publish each "
-                "group as a survey of its own",
+                "every group needs its own key, but a file can name only one; let this server invite, or publish each "
+                "group as a separate survey",
             )
         surveys = tuple(map(invitations.complete, surveys))
     survey = surveys[0]
@@ -230,9 +229,8 @@ def _build(tree: Node, top: dict[str, Node], entries: Entries, *, bare: bool) ->
     if total > CONFIRMED_TOTAL and not (weak and weak.boolean()):
         raise top.get("epsilon", tree).error(
             "weak_privacy",
-            f"a total ε of {numbers.format_epsilon(total, fixed=True)} protects almost nothing; above "
-            f"{CONFIRMED_TOTAL}, "
-            "write accept_weak_privacy: true if you mean it",
+            f"a total ε of {numbers.format_epsilon(total, fixed=True)} protects almost nothing; lower it to "
+            f"{CONFIRMED_TOTAL} or less, or write accept_weak_privacy: true",
         )
     advice, design = _make_advice(survey, total, request, ask), design_of(ask, fields)
     return BuiltSurvey(surveys, read_terms(top), advice, design, request, groups, invitations)
@@ -270,9 +268,9 @@ def _read_ask(node: Node | None) -> Ask:
     if (word := node.text()) not in list(Ask):
         raise node.error(
             "unknown_word",
-            "ask is a word: auto (each device answers one block of questions at the full ε, in the blocks that need "
-            "the fewest respondents), one (each device answers one question, or one joint group), or all (every "
-            "device answers everything, and ε is split)",
+            "must be auto (each device answers one block of questions at the full ε, and the blocks need the fewest "
+            "respondents), one (each device answers one question or one joint group), or all (each device answers all "
+            "questions, and ε is split)",
         )
     return Ask(word)
 
@@ -282,7 +280,7 @@ def _encode(definition: dict[str, Any]) -> bytes:
         return canonical.dumps(definition)
     except UnicodeEncodeError:
         raise AuthoringError(
-            "lone_surrogate", "half a character (a lone surrogate) stands somewhere in the texts"
+            "lone_surrogate", "a text contains half a character (a lone surrogate); delete it"
         ) from None
 
 
@@ -298,7 +296,7 @@ def _make_advice(survey: Survey, total: Decimal, request: DesignRequest, ask: As
             _ids_of(field.questions),
             field.mechanism.epsilon,
             f"{_join_ids(field.questions)}: ε = {numbers.format_epsilon(field.mechanism.epsilon, fixed=True)} "
-            f"is more than {ADVISED_FIELD}; for a sensitive question, ln 3 (design: coin) is usual",
+            f"is above the recommended {ADVISED_FIELD}; for a sensitive question, ln 3 (design: coin) is usual",
         )
         for field in survey.fields
         if field.mechanism.epsilon > ADVISED_FIELD and ask is Ask.ALL
@@ -310,7 +308,7 @@ def _make_advice(survey: Survey, total: Decimal, request: DesignRequest, ask: As
                 "total_epsilon",
                 (),
                 total,
-                f"the survey: ε = {numbers.format_epsilon(total, fixed=True)} in total is more than "
+                f"the survey: the total ε = {numbers.format_epsilon(total, fixed=True)} is above the recommended "
                 f"{ADVISED_TOTAL}{suggestion}",
             )
         )
@@ -322,8 +320,9 @@ def _make_advice(survey: Survey, total: Decimal, request: DesignRequest, ask: As
                     "many_cells",
                     _ids_of(questions),
                     cells,
-                    f"{_join_ids(questions)}: together they have {cells} combinations, more than {ADVISED_CELLS}; "
-                    "few people will be in each. `candor plan` tells what they need together, and what apart",
+                    f"{_join_ids(questions)}: together they have {cells} combinations, above the recommended "
+                    f"{ADVISED_CELLS}, so few people will be in each. `candor plan` shows how many respondents they "
+                    "need together and apart",
                 )
             )
     return tuple(advice)

@@ -54,7 +54,7 @@ def read_raw_question(node: Node) -> dict[str, Any]:
     allowed = {*required, *possible, *COMMON_KEYS, *kind_by_name(kind).author_keys} - COMPUTED.keys()
     parts = node.mapping(needed, allowed)
     if parts["text"].is_blank:
-        raise parts["text"].error("empty", "has no text yet; write what you ask")
+        raise parts["text"].error("empty", "has no text yet; write the question")
     raw: dict[str, Any] = {key: parts[key].text() for key in ("id", "type", "text")}
     _check_bounds(parts)
     raw |= {key: read_value(parts[key]) for key, read_value in READERS.items() if key in parts}
@@ -66,7 +66,7 @@ def read_raw_question(node: Node) -> dict[str, Any]:
         condition = parts["show_if"].mapping(("question", "is"), ())
         raw["show_if"] = {
             "question": condition["question"].text(),
-            "is": _read_labels(condition["is"], 1, "answers of that question"),
+            "is": _read_labels(condition["is"], 1, "answer of that question"),
         }
     elif "optional" in parts and parts["optional"].boolean():
         raw["optional"] = True
@@ -76,17 +76,17 @@ def read_raw_question(node: Node) -> dict[str, Any]:
 
 def _check_bounds(parts: dict[str, Node]) -> None:
     """Raise AuthoringError if a bound of a range is empty. One error names both bounds."""
-    bounds = {"min": "least", "max": "most"}
+    bounds = {"min": "smallest", "max": "largest"}
     missing = [key for key in bounds if key in parts and parts[key].is_blank]
     if missing:
         nouns = " and the ".join(bounds[key] for key in missing)
-        raise parts[missing[0]].error("empty", f"is empty; write the {nouns} that can be answered")
+        raise parts[missing[0]].error("empty", f"is empty; write the {nouns} possible answer")
 
 
 def _read_labels(node: Node, least: int, noun: str) -> list[str]:
     labels = [label.text() for label in node.items()]
     if len(labels) < least:
-        raise node.error("too_few", f"needs at least {'two' if least > 1 else 'one'} of the {noun}")
+        raise node.error("too_few", f"needs at least {'two' if least > 1 else 'one'} {noun}")
     return labels
 
 
@@ -111,15 +111,19 @@ def read_authored_question(node: Node, question: Question, raw: dict[str, Any], 
     keys = [key for key in ("design", "epsilon", *(["weight"] if split else [])) if key in parts]
     if len(keys) > 1:
         choices = "design, epsilon and weight" if split else "design and epsilon"
-        raise parts[keys[1]].error("conflict", f"has {keys[0]} already; a question takes only one of {choices}")
+        raise parts[keys[1]].error(
+            "conflict", f"cannot be combined with {keys[0]}; a question takes only one of {choices}"
+        )
     weight = Fraction(parts["weight"].positive("a weight")) if "weight" in parts else Fraction(1)
     laplace = "mechanism" in parts and bool(parts["mechanism"].one_of("laplace"))
     if laplace and not can_have_noise(question):
-        raise parts["mechanism"].error("not_for_laplace", "laplace is for numbers without bins, optional and show_if")
+        raise parts["mechanism"].error(
+            "not_for_laplace", "laplace is only for a number without bins, optional or show_if"
+        )
     if "design" in parts:
         if question.optional:
             raise parts["design"].error(
-                "not_for_design", "a design is for a plain yes or no, without optional and show_if"
+                "not_for_design", "a design is only for a yes_no question without optional or show_if"
             )
         flip = read_classic_design(parts["design"])
         return AuthoredQuestion(node, question, raw, Fraction(flip.epsilon), Fraction(0), weight, flip, laplace)
@@ -141,7 +145,9 @@ def read_classic_design(node: Node) -> Flip:
     else:
         parts = node.mapping((), ("warner", "gamma", "forced"))
         if len(parts) != 1:
-            raise node.error("bad_design", "a design is one of coin, die, forced_die, warner, gamma and forced")
+            raise node.error(
+                "bad_design", "must be coin, die or forced_die, or exactly one of warner, gamma and forced"
+            )
         ((name, value),) = parts.items()
         if name == "forced":
             forced = value.mapping(("truth", "yes"), ())
@@ -154,9 +160,10 @@ def read_classic_design(node: Node) -> Flip:
             p = max(value.share(), 1 - value.share())
             q = 1 - p
     if math.floor(p * DENOMINATOR) <= math.ceil(q * DENOMINATOR):  # after rounding to integers
-        raise node.error("uninformative", "this design is uninformative: ε = 0")
+        raise node.error("uninformative", "this design gives no information (ε = 0); change its probabilities")
     if q <= 0 or p >= 1:
         raise node.error(
-            "infinite_epsilon", "with this design some answers give a person away for certain: ε is infinite"
+            "infinite_epsilon",
+            "this design makes some reports reveal the answer with certainty (ε is infinite); change its probabilities",
         )
     return mechanism_choice.make_classic_flip(p, q)

@@ -1,7 +1,7 @@
 """All errors that authoring finds in a file, so that an author need not fix and retry one by one.
 
-`build` stops at its first error. This module replaces the place of the error by a harmless stand-in and builds the file
-again. References to the replaced place are removed too, so that one fault is reported once. Errors in sections and
+`build` stops at its first error. This module replaces the place of the error with a harmless stand-in and builds the
+file again. References to the replaced place are removed too, so that one fault is reported once. Errors in sections and
 translations are found separately and all at once, since nothing else depends on them.
 """
 
@@ -85,7 +85,7 @@ def check(source: bytes, *, json_file: bool = False) -> CheckResult:
         Fault(error.code, error.reason, error.path, error.line) for error in find_presentation_errors(content.tree)
     ]
     if not content.questions and content.data.get("questions") in (None, "", []):
-        first = Fault("empty", "there is no question yet; add the first", "questions")
+        first = Fault("empty", "there are no questions yet; add the first one", "questions")
         return CheckResult(None, (first, *_find_more_faults(content, "questions")), content)
     try:
         built = build(source, json_file=json_file, bare=bool(presentation_faults))
@@ -117,7 +117,7 @@ def _replaceable_part(path: str) -> str:
 
 
 def _insert_stand_in(data: dict[str, Plain], path: str, stand_ins: set[str]) -> bool:
-    """Replace the place of a path by a harmless stand-in. Return False if that was done before or is impossible."""
+    """Replace the place of a path with a harmless stand-in. Return False if that was done before or is impossible."""
     match, key = QUESTION.match(path), _replaceable_part(path)
     questions = data.get("questions")
     if not key:  # the error is in the file itself: a key is missing

@@ -1,7 +1,7 @@
 """The entries in the list of questions: questions, batteries of questions, and the headings of sections.
 
 A heading is an entry `{section: …, text: …}` before its first question, so that it moves with it. A battery is written
-once and becomes several scales, each a question of its own. On the screen it is a section shown as a grid. A definition
+once and becomes several scales, each a separate question. On the screen it is a section shown as a grid. A definition
 numbers its questions differently from the author's file; `Entries.source_path_of` maps one to the other.
 """
 
@@ -52,7 +52,7 @@ class Entries:
 @dataclass(frozen=True)
 class _Heading:
     node: Node
-    key: str  # the key that holds its title
+    key: str  # the key that contains its title
     title: str
     text: str
 
@@ -66,7 +66,9 @@ def read_entries(node: Node) -> Entries:
         if is_section(entry):
             if heading:
                 entries.section_errors.append(
-                    heading.node.error("empty_section", "no question stands between this section and the next")
+                    heading.node.error(
+                        "empty_section", "has no question before the next section; add one, or delete this section"
+                    )
                 )
             heading = _read_heading(entry, entries.section_errors)
             continue
@@ -83,7 +85,8 @@ def read_entries(node: Node) -> Entries:
         elif grid:
             entries.section_errors.append(
                 entry.error(
-                    "no_section", "follows a battery, whose table runs to the next section: put a section above it"
+                    "no_section",
+                    "follows a battery, and the battery's table continues to the next section; put a section above it",
                 )
             )
             grid = False
@@ -91,7 +94,9 @@ def read_entries(node: Node) -> Entries:
         entries.source_paths[f"questions[{len(entries.questions)}]"] = entry.path
         entries.questions.append(entry)
     if heading:
-        entries.section_errors.append(heading.node.error("empty_section", "no question follows this section"))
+        entries.section_errors.append(
+            heading.node.error("empty_section", "has no question after it; add one, or delete this section")
+        )
     return entries
 
 
@@ -110,9 +115,7 @@ def _read_heading(entry: Node, errors: list[AuthoringError]) -> _Heading:
     try:
         parts = entry.mapping(("section",), ("text",))
         if parts["section"].is_blank:
-            raise parts["section"].error(
-                "empty", "has no heading yet; write what stands above the questions that follow"
-            )
+            raise parts["section"].error("empty", "has no heading yet; write the heading of the questions below it")
         title = parse_text(parts["section"].text(), parts["section"].path)
         text = parse_text(parts["text"].prose(), parts["text"].path) if "text" in parts else ""
         return _Heading(entry, "section", title, text)
@@ -134,7 +137,7 @@ def _add_battery(entry: Node, heading: _Heading | None, entries: Entries) -> Non
     statements = parts["statements"]
     if not statements.value:
         raise statements.error(
-            "empty", "there are no statements yet; each has an id before it, such as calm: I am calm."
+            "empty", "has no statements yet; write each with its id in front, such as calm: I am calm."
         )
     if not isinstance(statements.value, dict):
         raise statements.error(

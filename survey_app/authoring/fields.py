@@ -113,9 +113,7 @@ class DesignRequest:
         if self.total:  # fixed designs are not rounded: they only have to fit
             return self.total.epsilon() if unfixed else Fraction(self.total.positive("ε"))
         if unfixed:
-            raise unfixed[0].node.error(
-                "no_epsilon", "has no ε: give it epsilon or design, or give the survey an epsilon"
-            )
+            raise unfixed[0].node.error("no_epsilon", "has no ε; add epsilon or design here, or epsilon to the survey")
         return None
 
     def _split_total(self) -> list[Fraction]:
@@ -131,7 +129,9 @@ class DesignRequest:
         shares = split_epsilon(claims, self.epsilon)
         if shares is None:
             raise self.total.error(
-                "nothing_left", "designs and questions with their own epsilon leave nothing of this total"
+                "nothing_left",
+                "designs and questions with their own epsilon leave nothing of this total; raise the total, or change "
+                "them",
             )
         return shares
 
@@ -147,13 +147,14 @@ class DesignRequest:
             free_item = next(item for item in group if not item.fixed_epsilon)
             raise free_item.node.error(
                 "mixed_epsilon",
-                f"is joint with {fixed[0].question.id}, which has its own ε; with ask, give all of them one, or none",
+                f"{free_item.question.id} is in a joint field with {fixed[0].question.id}, which has its own ε; with"
+                " ask, give an ε to all questions of the field, or to none",
             )
         epsilon = sum((item.fixed_epsilon for item in fixed), Fraction(0))
         if self.epsilon is not None and epsilon > self.epsilon:
             spent, total = (numbers.format_requested_epsilon(float(value)) for value in (epsilon, self.epsilon))
             place = fixed[0].node.members()["design" if fixed[0].design else "epsilon"]
-            raise place.error("above_total", f"ε = {spent} of its own is more than the survey's {total}")
+            raise place.error("above_total", f"its own ε = {spent} is more than the survey's total of {total}")
         return epsilon
 
     def _merge_units(self, units: Sequence[tuple[QuestionGroup, Fraction]]) -> list[tuple[QuestionGroup, Fraction]]:
@@ -181,7 +182,7 @@ class DesignRequest:
             place = group[0].node.members().get("epsilon", self.total) or group[0].node
             raise place.error(
                 "no_mechanism",
-                f"no mechanism at ε = {numbers.format_requested_epsilon(float(epsilon))}: {error.reason}",
+                f"no mechanism exists at ε = {numbers.format_requested_epsilon(float(epsilon))}: {error.reason}",
             ) from None
         return exact
 
@@ -261,23 +262,25 @@ def read_joint_groups(joint: Node | None, items: Sequence[AuthoredQuestion]) -> 
     for group in joint.items() if joint else ():
         names = group.items()
         if len(names) < 2:
-            raise group.error("too_few", "at least two questions are randomized together")
+            raise group.error("too_few", "needs at least two questions")
         for name in names:
             item = by_id.get(name.text())
             if item is None:
                 raise name.error("unknown_question", f"there is no question {name.text()!r}")
             if item.question.id in member:
-                raise name.error("duplicate", f"{item.question.id} is in a joint field already")
+                raise name.error("duplicate", f"{item.question.id} is already in a joint field")
             if item.design or item.is_laplace:
-                raise name.error("cannot_join", "a question with a design or with mechanism: laplace cannot be joint")
+                raise name.error(
+                    "cannot_join", "a question with a design or with mechanism: laplace cannot be in a joint field"
+                )
             member[item.question.id] = ()
         group_ids = {name.text() for name in names}
         group_members = tuple(item for item in items if item.question.id in group_ids)
         if has_too_many_cells([item.question for item in group_members]):
             raise group.error(
                 "too_many_cells",
-                f"these have more than {numbers.format_count(MOST_CELLS)} combinations, too many to tell apart; "
-                "use fewer options or fewer questions",
+                f"these questions have more than {numbers.format_count(MOST_CELLS)} combinations, too many to"
+                " distinguish; use fewer options or fewer questions",
             )
         member |= dict.fromkeys(group_ids, group_members)
     groups: list[QuestionGroup] = []

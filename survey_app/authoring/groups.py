@@ -1,7 +1,7 @@
 """The groups of a study: one file becomes several surveys, each with its own link.
 
 The server knows the group of a respondent because it issued the link, never from an answer. So every group is a survey
-of its own. The definitions differ in slug and group alone, so a guarantee for one holds for all.
+of its own. The definitions differ only in slug and group, so a guarantee for one holds for all.
 """
 
 import re
@@ -34,13 +34,13 @@ def read_groups(node: Node, study: str) -> tuple[Group, ...]:
     """Return the groups below the key `groups`. Their ids become the ends of slugs. Raise AuthoringError if invalid."""
     members = node.members()
     if not LEAST_GROUPS <= len(members) <= MOST_GROUPS:
-        raise node.error("group_count", f"a study has from {LEAST_GROUPS} to {MOST_GROUPS} groups, not {len(members)}")
+        raise node.error("group_count", f"a study needs {LEAST_GROUPS} to {MOST_GROUPS} groups, not {len(members)}")
     groups = tuple(_parse_groups(members, study))
     has_size = [group.size is not None for group in groups]
     if any(has_size) and not all(has_size):
         sized, unsized = groups[has_size.index(True)].id, groups[has_size.index(False)].id
         raise members[unsized].error(
-            "size_missing", f"{sized} has a size and {unsized} has none: give every group one, or none"
+            "size_missing", f"{sized} has a size and {unsized} has none; give a size to every group, or to none"
         )
     return groups
 
@@ -49,13 +49,20 @@ def _parse_groups(members: dict[str, Node], study: str) -> Iterator[Group]:
     labels: dict[str, str] = {}
     for name, node in members.items():
         if not NAME.fullmatch(name):
-            raise node.error("bad_name", "a group is named by 1 to 63 of a-z, 0-9, _ and -, not starting with - or _")
+            raise node.error(
+                "bad_name", "the name of a group must be 1 to 63 of a-z, 0-9, _ and -, not starting with - or _"
+            )
         if len(slug := slug_of(study, name)) > LONGEST_SLUG:
-            raise node.error("too_long", f"the address {slug} has {len(slug)} characters; {LONGEST_SLUG} are possible")
+            raise node.error(
+                "too_long",
+                f"the address {slug} has {len(slug)} characters; at most {LONGEST_SLUG} are allowed: shorten the name",
+            )
         fields = node.mapping((), ("label", "size")) if node.value != "" else {}
         label = parse_text(fields["label"].text(), fields["label"].path) if "label" in fields else name
         if (folded_label := _fold(label)) in labels:
-            raise node.error("duplicate", f"respondents would read {label!r} for {labels[folded_label]} too")
+            raise node.error(
+                "duplicate", f"the label {label!r} looks like that of group {labels[folded_label]}; change one of them"
+            )
         labels[folded_label] = name
         yield Group(name, label, fields["size"].integer(1) if "size" in fields else None)
 
@@ -75,5 +82,5 @@ def slug_of(study: str, group: str) -> str:
 
 
 def read_study_slug(node: Node) -> str:
-    """Return the slug of the study, which none of its surveys has. Raise an error if it is no valid name."""
+    """Return the slug of the study, which none of its surveys has. Raise an error if it is not a valid name."""
     return parse_name(node.text(), node.path)

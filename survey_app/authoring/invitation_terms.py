@@ -48,7 +48,7 @@ class Invitations:
         if self.is_own_issuer and key is None:
             raise AuthoringError(
                 "no_key_yet",
-                "a survey by invitation gets its key when it is published, so there is no definition before",
+                "a survey by invitation gets its key at publishing and has no definition before; publish it first",
                 "invitations",
             )
         tickets = dict(self.entries) | ({"key": key} if key else {})
@@ -66,7 +66,7 @@ def read_invitations(top: dict[str, Node]) -> Invitations | None:
     if "max_reports" in top:
         raise top["max_reports"].error(
             "not_with_invitations",
-            "a survey by invitation takes one report from everybody who is invited, however many; leave it out",
+            "a survey by invitation accepts one report from everybody who is invited, however many; leave this key out",
         )
     if isinstance(node.value, str):
         return Invitations()
@@ -74,7 +74,7 @@ def read_invitations(top: dict[str, Node]) -> Invitations | None:
     entries: dict[str, str] = {key: members[key].text() for key in ("issuer", "key") if key in members}
     if len(entries) == 1:
         raise node.error(
-            "issuer_without_key", "issuer and key go together: the inviter makes the key (candor issuer key)"
+            "issuer_without_key", "issuer and key must be given together; the issuer makes the key (candor issuer key)"
         )
     if "from" in members:
         entries["from"] = _read_start(members["from"], top)
@@ -83,7 +83,7 @@ def read_invitations(top: dict[str, Node]) -> Invitations | None:
         address = urlsplit(entries["issuer"])
         if address.scheme == "http" and not is_local(address.hostname or ""):
             raise members["issuer"].error(
-                "plain_http", "must begin with https: no device takes a ticket over plain http"
+                "plain_http", "must begin with https, because devices take no tickets over plain http"
             )
     return Invitations(tuple(entries.items()))
 
@@ -91,7 +91,7 @@ def read_invitations(top: dict[str, Node]) -> Invitations | None:
 def _read_start(node: Node, top: dict[str, Node]) -> str:
     """Return the time from which reports are accepted, as a definition writes it."""
     if node.value == "":
-        raise node.error("empty", "two phases need a moment from which people answer, such as 2026-12-10T00:00Z")
+        raise node.error("empty", "two phases need the time from which reports are accepted, such as 2026-12-10T00:00Z")
     start = node.timestamp().astimezone(UTC)
     if start.second or start.microsecond:
         raise node.error("not_a_minute", "must be a whole minute, such as 2026-12-10T00:00Z")
@@ -99,6 +99,6 @@ def _read_start(node: Node, top: dict[str, Node]) -> str:
     closes: datetime | None = top["closes"].timestamp() if "closes" in top else None
     if (opens and start <= opens) or (closes and start >= closes):
         raise node.error(
-            "bad_order", "must be later than opens, since tickets are taken before it, and earlier than closes"
+            "bad_order", "must be later than opens, because tickets are taken before it, and earlier than closes"
         )
     return f"{start:%Y-%m-%dT%H:%MZ}"

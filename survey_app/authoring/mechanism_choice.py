@@ -44,11 +44,11 @@ def check_epsilon(epsilon: Decimal) -> None:
     if epsilon > MOST_EPSILON:
         raise DefinitionError("bad_mechanism", "", f"above {MOST_EPSILON} nothing is protected")
     if epsilon < LEAST_EPSILON:
-        raise DefinitionError("bad_mechanism", "", f"below {LEAST_EPSILON} there is nothing left to estimate")
+        raise DefinitionError("bad_mechanism", "", f"below {LEAST_EPSILON} nothing can be estimated")
 
 
 def make_single(question: Question, epsilon: Decimal, *, weight: int = 1, draw: int = 0) -> Mechanism:
-    """Return the mechanism of one question by itself: drawn options, a flip, or subset selection."""
+    """Return the mechanism of a single question: drawn options, a flip, or subset selection."""
     if draw:
         return make_drawn(kind_of(question).answer_count(question), draw, epsilon)
     return make_flip(epsilon) if kind_of(question).is_one_bit(question) else make_subset(question.size, weight, epsilon)

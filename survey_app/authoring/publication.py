@@ -3,9 +3,9 @@
 A survey by invitation gets its key here; each group of a study gets its own. Keys are stored before the surveys, so
 that nobody is ever invited to a survey without a key. If storing the surveys fails, their keys are removed again.
 
-A file whose definition is published already is no new version, even if its terms differ: terms are changed in place. If
-an editor publishes a new version of a survey, it belongs to the survey's owner. Editors cannot delete a survey, so they
-cannot set its deletion date either.
+A file whose definition is already published is not a new version, even if its terms differ: terms are changed in
+place. If an editor publishes a new version of a survey, it belongs to the survey's owner. Editors cannot delete a
+survey, so they cannot set its deletion date either.
 """
 
 from collections.abc import Callable, Sequence
@@ -140,7 +140,7 @@ def publish_as(
     edited_survey = find_edited_survey(store, user, built)
     same = find_published(store, built)
     if same and (edited_survey or same[0].owner == user.key):  # a new key would hide all reports sent so far
-        raise StoreError(f"this very definition of {same[0].name} is published already: {same[0].survey.digest}")
+        raise StoreError(f"this definition of {same[0].name} is already published: {same[0].survey.digest}")
     if edited_survey is None:
         return publish(store, tickets, built, owner=user.key, state=state, source=source, make_key=make_key)
     if built.terms.deletes:
@@ -166,15 +166,17 @@ def set_terms(store: Store, published: PublishedSurvey, terms: Terms, user: User
 
 def _check_deletes(old: Terms, new: Terms) -> None:
     if old.deletes != new.deletes:
-        rule = f"stays {old.deletes:%Y-%m-%d %H:%M} UTC" if old.deletes else "is left out"
-        raise StoreError(f"only the owner decides when the server deletes a survey by itself: deletes {rule}")
+        rule = f"keep deletes at {old.deletes:%Y-%m-%d %H:%M} UTC" if old.deletes else "leave deletes out"
+        raise StoreError(f"only the owner can set the date at which the server deletes a survey; {rule}")
 
 
 def _check_phases(built: BuiltSurvey) -> None:
     """Raise StoreError if `from` has passed. Tickets are taken before it, so nobody could take part."""
     start = built.invitations.start if built.invitations else None
     if start and start <= now():
-        raise StoreError(f"from is {start:%Y-%m-%d %H:%M} UTC, which has passed: nobody could take a ticket any more")
+        raise StoreError(
+            f"from is {start:%Y-%m-%d %H:%M} UTC, which has passed, so nobody could take a ticket; set a later time"
+        )
 
 
 def _check_key(store: Store, survey: Survey) -> None:
@@ -183,4 +185,4 @@ def _check_key(store: Store, survey: Survey) -> None:
     The issuer does not see the definition for which it signs, so a ticket for one survey would be valid for both.
     """
     if survey.tickets and (slug := store.find_slug_containing(format_modulus(survey.tickets.key).encode())):
-        raise StoreError(f"the key in this file is that of {slug}; ask its issuer for a new one (candor issuer key)")
+        raise StoreError(f"the key in this file belongs to {slug}; ask its issuer for a new one (candor issuer key)")

@@ -20,11 +20,13 @@ def parse_timestamp(text: str) -> datetime:
     except ValueError:
         raise TimestampError("not_a_timestamp", "must be a date and time such as 2026-12-01T00:00Z") from None
     if value.tzinfo is None:
-        raise TimestampError("no_time_zone", "needs a zone: end it with Z for UTC, or with +01:00")
+        raise TimestampError(
+            "no_time_zone", "needs a time zone; end it with Z for UTC, or with an offset such as +01:00"
+        )
     try:
         value.astimezone(UTC)
     except OverflowError:
-        raise TimestampError("out_of_range", "lies outside of the years 1 to 9999, in UTC") from None
+        raise TimestampError("out_of_range", "is outside the years 1 to 9999 in UTC") from None
     return value
 
 

@@ -62,7 +62,9 @@ class _LanguageReader:
                 members[key] = member
             elif key not in texts:
                 self.errors.append(
-                    member.error("not_in_original", f"the original has no such text here; it has {', '.join(texts)}")
+                    member.error(
+                        "not_in_original", f"the original has no text under this key; its keys are {', '.join(texts)}"
+                    )
                 )
         return members
 
@@ -95,7 +97,7 @@ def read_translations(node: Node, original: Original) -> tuple[dict[str, Any], l
         return {}, [
             node.error(
                 "not_a_mapping",
-                "must be a mapping of languages to texts, such as de: {title: …}; leave it out for none",
+                "must be a mapping of languages to texts, such as de: {title: …}; leave it out if there are none",
             )
         ]
     translations: dict[str, Any] = {}
@@ -103,10 +105,10 @@ def read_translations(node: Node, original: Original) -> tuple[dict[str, Any], l
     for tag, member in node.value.items():
         reading = _LanguageReader()
         if not LANGUAGE.fullmatch(tag):
-            reading.errors.append(member.error("bad_language", "a language is named by its tag, such as de or pt-BR"))
+            reading.errors.append(member.error("bad_language", "is not a language tag; use one such as de or pt-BR"))
         elif tag == original.language:
             reading.errors.append(
-                member.error("own_language", f"the survey itself is in {tag}: name the other languages here")
+                member.error("own_language", f"the survey itself is in {tag}; list only other languages here")
             )
         else:
             translations[tag] = _read_language(member, original, reading)
@@ -135,7 +137,7 @@ def _read_questions(node: Node | None, original: Original, reader: _LanguageRead
     members: dict[str, Node] = (reader.read(node, Node.members) if node else None) or {}
     for name, member in members.items():
         if name not in original.questions and original.is_complete:
-            reader.errors.append(member.error("unknown_question", "there is no such question"))
+            reader.errors.append(member.error("unknown_question", "there is no question with this id"))
     translations: dict[str, Any] = {}
     for name, texts in original.questions.items():
         labels = reader.read_members(members[name], texts, "text") if name in members else {}
@@ -158,7 +160,7 @@ def _read_sections(node: Node | None, original: Original, reader: _LanguageReade
     if original.is_complete and node is not None and len(members) > len(original.sections):
         reader.errors.append(
             node.error(
-                "entry_count", f"has {len(members)} entries for {len(original.sections)} sections, batteries included"
+                "entry_count", f"has {len(members)} entries for {len(original.sections)} sections (batteries included)"
             )
         )
     return [_read_section(i, members, texts, reader) for i, texts in enumerate(original.sections)]
@@ -192,9 +194,9 @@ def _make_label_reader(count: int, name: str, reader: _LanguageReader) -> Callab
             reader.add_missing(f"questions.{name}.{node.path.rpartition('.')[2]}[{place}]", node.line)
         labels = [_read_text(label) for place, label in enumerate(node.items()) if place not in empty]
         if len(node.items()) != count:
-            raise node.error("entry_count", f"has {len(node.items())} entries; the original has {count}")
+            raise node.error("entry_count", f"needs {count} entries as in the original, but has {len(node.items())}")
         if repeated := next(_find_repeated(labels), None):
-            raise node.error("duplicate", f"{repeated!r} occurs twice; they must differ from one another")
+            raise node.error("duplicate", f"{repeated!r} occurs twice; all entries must be different")
         return labels
 
     return read_labels

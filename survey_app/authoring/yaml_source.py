@@ -93,13 +93,13 @@ class Node:
         return node.line
 
     def items(self) -> "list[Node]":
-        """Return the members of a list. Raise AuthoringError if this is no list."""
+        """Return the members of a list. Raise AuthoringError if this is not a list."""
         if not isinstance(self.value, list):
             raise self.error("not_a_list", "must be a list")
         return self.value
 
     def members(self) -> "dict[str, Node]":
-        """Return the members of a mapping. Raise AuthoringError if this is no mapping."""
+        """Return the members of a mapping. Raise AuthoringError if this is not a mapping."""
         if not isinstance(self.value, dict):
             raise self.error("not_a_mapping", "must be a mapping of keys to values")
         return self.value
@@ -109,7 +109,7 @@ class Node:
         members, allowed = self.members(), {*required, *optional}
         for key, node in members.items():
             if key not in allowed:
-                raise node.error("unknown_key", f"unknown key; known here: {', '.join(sorted(allowed))}")
+                raise node.error("unknown_key", f"unknown key; the keys allowed here are {', '.join(sorted(allowed))}")
         for key in required:
             if key not in members:
                 raise self.error("missing_key", f"{key} is missing")
@@ -140,20 +140,20 @@ class Node:
         return "\u2029".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
     def boolean(self) -> bool:
-        """Return a boolean. Raise AuthoringError if the text is none."""
+        """Return a boolean. Raise AuthoringError if the text is not a boolean."""
         word = self.text().lower()
         if word not in ("true", "false", "yes", "no"):
             raise self.error("not_boolean", "must be true or false")
         return word in ("true", "yes")
 
     def one_of(self, *words: str) -> str:
-        """Return the text. Raise AuthoringError if it is none of these words."""
+        """Return the text. Raise AuthoringError if it is not one of these words."""
         if (word := self.text()) not in words:
             raise self.error("unknown_word", f"must be one of {', '.join(words)}")
         return word
 
     def decimal(self) -> Decimal:
-        """Return a decimal number written in plain digits. Raise AuthoringError if it is none."""
+        """Return a decimal number written in plain digits. Raise AuthoringError if it is not one."""
         if not NUMBER.fullmatch(text := self.text()):
             raise self.error("not_a_number", f"{text[:40]!r} is not a plain decimal number such as 0.5")
         return Decimal(text)
@@ -165,21 +165,21 @@ class Node:
         """
         value = self.decimal()
         if len(f"{value:f}".partition(".")[2].rstrip("0")) > MOST_DECIMALS:
-            raise self.error("too_many_decimals", f"has more than {MOST_DECIMALS} decimals")
+            raise self.error("too_many_decimals", f"has more than {MOST_DECIMALS} decimal places")
         return spell(value)
 
     def epsilon(self) -> Fraction:
         """Return a requested ε, cut to the decimals of a definition, so that the published ε is never larger.
 
-        Raise AuthoringError if it is no positive number, or too small.
+        Raise AuthoringError if it is not a positive number, or too small.
         """
         value = self.positive("ε").quantize(EPSILON_STEP, ROUND_FLOOR)
         if not value:
-            raise self.error("too_small", "so small an ε leaves nothing to estimate")
+            raise self.error("too_small", "ε is so small that nothing can be estimated")
         return Fraction(value)
 
     def integer(self, least: int) -> int:
-        """Return an integer of at least `least`. Raise AuthoringError if it is none."""
+        """Return an integer of at least `least`. Raise AuthoringError if it is not one."""
         if not NUMBER.fullmatch(text := self.text()):
             raise self.error("not_an_integer", f"{text[:40]!r} is not a whole number in plain digits, such as 8000")
         value = self.decimal()
@@ -188,7 +188,10 @@ class Node:
         return int(value)
 
     def share(self) -> Fraction:
-        """Return a probability, written as a decimal or as a fraction like 5/6. Raise AuthoringError if it is none."""
+        """Return a probability, written as a decimal or as a fraction like 5/6.
+
+        Raise AuthoringError if it is not one.
+        """
         text = self.text()
         value = Fraction(text) if FRACTION.fullmatch(text) else Fraction(self.decimal())
         if not 0 <= value <= 1:
@@ -204,7 +207,7 @@ class Node:
         return value
 
     def timestamp(self) -> datetime:
-        """Return a date and time with its zone. Raise AuthoringError if it is none."""
+        """Return a date and time with its zone. Raise AuthoringError if it is not one."""
         try:
             return parse_timestamp(self.text())
         except TimestampError as error:
@@ -214,12 +217,14 @@ class Node:
 def parse_source(source: bytes, *, json_file: bool = False) -> Node:
     """Return the tree of a YAML file, or of a JSON file. Raise AuthoringError if it cannot be parsed."""
     if len(source) > LARGEST_FILE:
-        raise AuthoringError("too_large", f"a survey file has at most {LARGEST_FILE} bytes")
+        raise AuthoringError("too_large", f"the file is too large: at most {LARGEST_FILE} bytes are allowed")
     try:
         text = source.decode("utf-8-sig")
         return _from_json(text) if json_file else _from_yaml(text)
     except UnicodeDecodeError as error:
-        raise AuthoringError("not_utf8", f"the file is not UTF-8: {error.reason} at byte {error.start}") from None
+        raise AuthoringError(
+            "not_utf8", f"the file is not UTF-8 ({error.reason} at byte {error.start}); save it as UTF-8"
+        ) from None
     except RecursionError:
         raise AuthoringError("too_deep", "the file is nested too deeply") from None
 
@@ -238,7 +243,7 @@ def _from_yaml(text: str) -> Node:
     except (ValueError, OverflowError) as error:
         raise AuthoringError("not_yaml", f"not YAML: {error}") from None
     if sum(isinstance(event, DocumentStartEvent) for event in events) != 1:
-        raise AuthoringError("not_one_survey", "the file must hold one survey")
+        raise AuthoringError("not_one_survey", "the file must contain exactly one survey")
     return _node(iter(events[2:]), "")
 
 
@@ -253,7 +258,7 @@ def _limit_events(events: Iterable[Any]) -> Iterator[Any]:
         if depth > DEEPEST:
             raise AuthoringError("too_deep", "nested too deeply", line=event.start_mark.line + 1)
         if count > MOST_EVENTS:
-            reason = f"a survey file has at most {MOST_EVENTS} words, lists and mappings"
+            reason = f"the file is too large: at most {MOST_EVENTS} words, lists and mappings are allowed"
             raise AuthoringError("too_large", reason, line=event.start_mark.line + 1)
         yield event
 
@@ -266,9 +271,16 @@ def _node(events: Iterator[Any], path: str) -> Node:
     event = next(events)
     line = event.start_mark.line + 1
     if isinstance(event, AliasEvent):
-        raise AuthoringError("alias", "aliases (*name) are not read; write it out", path, line)
+        raise AuthoringError(
+            "alias", "aliases (*name) are not supported; write the value out, or put the text in quotes", path, line
+        )
     if event.anchor is not None or event.tag is not None:
-        raise AuthoringError("anchor_or_tag", "anchors (&name) and tags (!name) are not read", path, line)
+        raise AuthoringError(
+            "anchor_or_tag",
+            "anchors (&name) and tags (!name) are not supported; remove them, or put the text in quotes",
+            path,
+            line,
+        )
     if isinstance(event, ScalarEvent):
         return Node(event.value, path, line)
     if isinstance(event, SequenceStartEvent):
@@ -319,7 +331,7 @@ class Content:
 
     @property
     def questions(self) -> list[Plain]:
-        """The entries in the list of questions; empty if it is no list."""
+        """The entries in the list of questions; empty if it is not a list."""
         questions = self.data.get("questions")
         return questions if isinstance(questions, list) else []
 
@@ -327,12 +339,12 @@ class Content:
         """Return one question. Raise AuthoringError if there is none at this position."""
         question = self.questions[position] if 0 <= position < len(self.questions) else None
         if not isinstance(question, dict):
-            raise AuthoringError("unknown_question", "There is no such question any more.")
+            raise AuthoringError("unknown_question", "This question no longer exists.")
         return question
 
 
 def read_content(source: bytes, *, json_file: bool = False) -> Content:
-    """Return the content of a file. Raise AuthoringError if it is not YAML, or not JSON, or no mapping."""
+    """Return the content of a file. Raise AuthoringError if it is not YAML, or not JSON, or not a mapping."""
     result = _read_content(source, json_file)
     if isinstance(result, AuthoringError):
         raise AuthoringError(result.code, result.reason, result.path, result.line)

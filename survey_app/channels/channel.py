@@ -116,7 +116,7 @@ class ItemCount:
 class Channel(ABC):
     """The statistics of one mechanism.
 
-    `reads_answers` means that the input is a set of answers, each randomized by itself, instead of one symbol.
+    `reads_answers` means that the input is a set of answers, each randomized separately, instead of one symbol.
     """
 
     mechanism: Mechanism
@@ -210,7 +210,7 @@ class Channel(ABC):
     def needs_symbol_explanation(self, *, exact: bool) -> bool:
         """Return whether respondents need an explanation of what counts as their answer.
 
-        `exact` means that each answer has a symbol of its own.
+        `exact` means that each answer has its own symbol.
         """
 
     def forced_response(self) -> tuple[Fraction, Fraction, Fraction] | None:
@@ -226,7 +226,7 @@ class Channel(ABC):
     def observe(self, counts: Counts, n: int, figure: Figure) -> Observation | None:
         """Return the observation of a figure in the counts, or None if the counts do not determine the figure.
 
-        The figure is no ratio, and is expanded to the channel's inputs.
+        The figure is not a ratio, and is expanded to the channel's inputs.
         """
 
     @abstractmethod
@@ -320,8 +320,8 @@ class CoinChannel(Channel):
     @property
     def mean_formula(self) -> str:
         return (
-            "Means are the sum of score × share, without bias if the shares are, with these scores in the order of the"
-            " answers: {scores}; displayed means are made of displayed shares."
+            "Means are the sum of score × share, and are unbiased if the shares are. The scores, in the order of the"
+            " answers, are: {scores}. Displayed means are computed from displayed shares."
         )
 
     @cached_property

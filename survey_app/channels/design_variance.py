@@ -48,7 +48,7 @@ class Moments:
 def compute_moments(scores: Floats, shares: Floats, cells: Floats) -> Moments:
     """Return the moments for scores of a question's symbols and their shares among people.
 
-    `cells` are the numbers of the field's symbols that hold each of them.
+    `cells` are the numbers of the field's symbols that contain each of them.
     """
     uniform = cells / cells.sum()
     people_mean, uniform_mean = float(shares @ scores), float(uniform @ scores)

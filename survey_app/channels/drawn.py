@@ -158,17 +158,17 @@ class DrawnChannel(CoinChannel):
 
     def estimator_sentence(self, n: str) -> str:
         return (
-            "For an option, n is the ones in its two bits together; the share of those who chose it is (ones of its"
-            " second bit/n − q)/(p − q)."
+            "For an option, n is the number of ones in its two bits together. The share of people who chose it is (ones"
+            " in its second bit/n − q)/(p − q)."
         )
 
     def methods_phrase(self, write: Callable[[float], str]) -> str:
         p, q, several = write(self.p), write(self.q), self.mechanism.draw > 1
-        at_once = f" on their {self.mechanism.sets} sets" if several else ""
+        target = f"their {self.mechanism.sets} possible subsets" if several else "this option"
         suffix = " for each option" if several else ""
         return (
-            f"by asking about {self.mechanism.draw} of {self.mechanism.size} options, drawn at random, by randomized"
-            f" response{at_once} with P(sent | chosen) = p = {p} and P(sent | not chosen) = q = {q}{suffix}"
+            f"by drawing {self.mechanism.draw} of {self.mechanism.size} options at random and applying randomized"
+            f" response to {target}, with P(sent | chosen) = p = {p} and P(sent | not chosen) = q = {q}{suffix}"
         )
 
     def odds_sentences(self, question: Question, words: SymbolWords) -> list[Sentence]:

@@ -36,8 +36,8 @@ class GeometricChannel(Channel):
     mechanism: Geometric
     coin = None
     chances_from_integers = (
-        "with r = ratio/2^64, a level counts for itself, the lowest for r/(1 − r) levels less and the highest for"
-        " r/(1 − r) levels more: that is its score"
+        "with r = ratio/2^64, the score of a level is the level itself; the lowest level scores r/(1 − r) levels less,"
+        " and the highest r/(1 − r) levels more"
     )
 
     @cached_property
@@ -126,13 +126,13 @@ class GeometricChannel(Channel):
         ]
 
     def estimator_sentence(self, n: str) -> str:
-        return f"The mean is the sum of score × ones over all its bits, divided by n, {n}."
+        return f"The mean is the sum of score × ones over all bits of the field, divided by n, where n is {n}."
 
     def methods_phrase(self, write: Callable[[float], str]) -> str:
         return (
             "by two-sided geometric noise, P(noise = k) ∝ r^|k| with r = "
-            f"{write(self.mechanism.ratio / DENOMINATOR)}, what"
-            f" left the levels 0 to {self.mechanism.size - 1} being sent as the nearest of them"
+            f"{write(self.mechanism.ratio / DENOMINATOR)}; values"
+            f" outside the levels 0 to {self.mechanism.size - 1} were sent as the nearest of these levels"
         )
 
     def odds_sentences(self, question: Question, words: SymbolWords) -> list[Sentence]:
@@ -163,9 +163,9 @@ class GeometricChannel(Channel):
     @property
     def mean_formula(self) -> str:
         return (
-            "With geometric noise the mean was estimated without bias by that of the levels sent, the lowest counting"
-            " for r/(1 − r) levels less and the highest for r/(1 − r) levels more ({scores}); displayed is the nearest"
-            " possible mean."
+            "With geometric noise, the mean was estimated without bias by the mean of the levels sent. The lowest level"
+            " counted for r/(1 − r) levels less and the highest for r/(1 − r) levels more ({scores}). The displayed"
+            " mean is the nearest possible mean."
         )
 
     def variance(self, assumed: AssumedShares) -> float:

@@ -88,7 +88,7 @@ class UniformMixture(NamedTuple):
 
 
 def uniform_mixture(mechanism: Mechanism) -> UniformMixture | None:
-    """Return the mechanism as a mixture of the truth and uniform draws; None if it is no such mixture.
+    """Return the mechanism as a mixture of the truth and uniform draws; None if it is not such a mixture.
 
     The number of true devices is never rounded down.
     """
@@ -117,8 +117,8 @@ class DependentQuestions:
 def find_dependent_questions(survey: Survey) -> list[DependentQuestions]:
     """Return every tree of questions that depend on one another, with its ε.
 
-    The report of a hidden question is "no answer", so it also tells something about its parent. An answer to it implies
-    the parent's answer, so the reports of the parent and of its other children also tell something about this question.
+    The report of a hidden question is "no answer", so it also reveals something about its parent. An answer to it
+    implies the parent's answer, so the reports of the parent and of its other children also reveal something about it.
     With `ask` a tree within one field is left out, because a device sends only one report about it.
     """
     trees: dict[str, list[Question]] = {}

@@ -60,7 +60,7 @@ class SubsetChannel(CoinChannel):
         return None if self.mechanism.weight > 1 else (p + (size - 1) * q, size * q)
 
     def share_coin(self, reported: float, unbiased: float) -> tuple[Fraction, Fraction] | None:
-        """Return P and Q of a share, after finding the number c of symbols that hold the answer.
+        """Return P and Q of a share, after finding the number c of symbols that contain the answer.
 
         If nobody gave the answer, each of these symbols would still be sent with q. So c is the noise part of
         `reported`, divided by q.
@@ -135,16 +135,18 @@ class SubsetChannel(CoinChannel):
     def methods_phrase(self, write: Callable[[float], str]) -> str:
         p, q, size, weight = write(self.p), write(self.q), self.mechanism.size, self.mechanism.weight
         if size == 2:
-            true_one = f"the true one of two being sent with probability p = {p}, the other with q = {q}"
-            return f"by randomized response, {true_one}"
+            return (
+                f"by randomized response: the true one of the two answers was sent with probability p = {p}, and the"
+                f" other one with q = {q}"
+            )
         if weight == 1:
             return (
-                f"by {size}-ary randomized response: the true answer was kept with probability p = {p}, and any other"
-                f" one sent with probability q = {q}"
+                f"by {size}-ary randomized response: the true answer was kept with probability p = {p}, and each"
+                f" other one was sent with probability q = {q}"
             )
         return (
-            f"by subset selection: {weight} of {size} answers were sent, the true one among them with probability"
-            f" p = {p}, any other one with probability q = {q}"
+            f"by subset selection: {weight} of {size} answers were sent, with the true one among them with probability"
+            f" p = {p}, and each other one with probability q = {q}"
         )
 
     def odds_sentences(self, question: Question, words: SymbolWords) -> list[Sentence]:

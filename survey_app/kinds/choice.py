@@ -37,7 +37,7 @@ class Choice(SingleLabel):
 KIND = Choice(
     name="choice",
     menu="Single choice",
-    plan_name="a choice",
+    plan_name="a single choice",
     codebook_name="one of several options",
     share_name="option",
     share_phrase="an option",

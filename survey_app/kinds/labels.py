@@ -66,7 +66,7 @@ class SingleLabel(SingleAnswer):
 def check_labels(question: Question, truth: Any) -> None:
     """Raise TruthError unless a truth is None or a mapping from some of the question's labels to shares."""
     if truth is not None and (not isinstance(truth, Mapping) or set(truth) - set(question.labels)):
-        raise TruthError(f"{question.id}: give a share for each of {', '.join(question.labels[:8])}")
+        raise TruthError(f"{question.id}: give a mapping of shares for {', '.join(question.labels[:8])}")
 
 
 def draw_label(question: Question, truth: Any, count: int, rng: Generator) -> Indices:
@@ -79,5 +79,5 @@ def draw_label(question: Question, truth: Any, count: int, rng: Generator) -> In
     labels = question.labels
     shares = np.array([1.0 if truth is None else check_share(question, truth.get(label, 0)) for label in labels])
     if shares.sum() <= 0:
-        raise TruthError(f"{question.id}: all shares are 0")
+        raise TruthError(f"{question.id}: all shares are 0; at least one must be above 0")
     return rng.choice(len(labels), count, p=shares / shares.sum())

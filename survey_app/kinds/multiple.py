@@ -102,7 +102,7 @@ class Multiple(QuestionKind):
         return None
 
     def estimator_sentence(self, question: Question, bits: int) -> str:
-        return "The share of an option is the sum of the shares of the sets that hold it."
+        return "The share of an option is the sum of the shares of the sets that contain it."
 
     def symbol_sentence(self, question: Question) -> Sentence:
         return Sentence("privacy.sets", {})
@@ -119,7 +119,7 @@ class Multiple(QuestionKind):
 KIND = Multiple(
     name="multiple",
     menu="Multiple choice",
-    plan_name="a multiple",
+    plan_name="a multiple choice",
     codebook_name="any of several options",
     share_name="option",
     share_phrase="an option",

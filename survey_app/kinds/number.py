@@ -99,7 +99,7 @@ class Number(SingleAnswer):
             try:
                 mean, sd = float(truth.get("mean", (low + high) / 2)), float(truth.get("sd", USUAL_SD * (high - low)))
             except (AttributeError, TypeError, ValueError):
-                raise TruthError(f"{question.id}: give mean and sd") from None
+                raise TruthError(f"{question.id}: give a mean and an sd, both numbers") from None
             index = np.clip(np.rint((rng.normal(mean, sd, count) - low) / step), 0, question.steps).astype(np.int64)
         return index * question.bins // (question.steps + 1) if question.bins else index
 
@@ -153,7 +153,7 @@ class Number(SingleAnswer):
     def estimator_sentence(self, question: Question, bits: int) -> str:
         if not question.levels:
             return ""
-        levels = ", the lower level having the other share" if bits == 1 else " over the levels"
+        levels = "; the lower level has the remaining share" if bits == 1 else " over the levels"
         return f"The mean of a number is the sum of level × share{levels}."
 
     def symbol_sentence(self, question: Question) -> Sentence:
@@ -172,8 +172,12 @@ class Number(SingleAnswer):
         return [[str(symbol), digit_label(question, symbol)] for symbol in range(question.size)]
 
     def codebook_facts(self, question: Question) -> list[tuple[str, str]]:
-        grain = f"{question.levels} levels, rounded to at random" if question.levels else f"{question.bins} bins"
-        return [("Range", number_range(question)), ("Symbols are", grain)]
+        grain = (
+            f"{question.levels} levels; numbers are rounded to them at random"
+            if question.levels
+            else f"{question.bins} bins"
+        )
+        return [("Range", number_range(question)), ("Symbols", grain)]
 
 
 def grid_place(question: Question, value: Fraction) -> int:
@@ -196,7 +200,7 @@ def spread_numbers(question: Question, guess: Guess) -> tuple[Floats, Floats]:
     """Return places from 0 (the smallest number) to 1 (the largest), and the probability of each.
 
     The distribution is uniform, or a normal distribution cut to the range if a mean or an sd is guessed. Raise
-    PlanError if the mean is outside of the range.
+    PlanError if the mean is outside the range.
     """
     points = min(question.steps, FINEST)
     places, chances = np.arange(points + 1) / points, np.full(points + 1, 1 / (points + 1))
@@ -206,7 +210,7 @@ def spread_numbers(question: Question, guess: Guess) -> tuple[Floats, Floats]:
     centre = 0.5 if guess.mean is None else (guess.mean - low) / width
     if not 0 <= centre <= 1:
         raise PlanError(
-            "bad_mean", f"a mean of {guess.mean:g} is outside of the range, {question.min} to {question.max}"
+            "bad_mean", f"a mean of {guess.mean:g} is outside the range from {question.min} to {question.max}"
         )
     from scipy.special import ndtr  # imported on use, because it is slow and every command would wait for it
 

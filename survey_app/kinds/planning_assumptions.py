@@ -48,9 +48,9 @@ class Guess:
 
     def __post_init__(self) -> None:
         if self.share is not None and not 0 <= self.share <= 1:
-            raise PlanError("bad_share", f"a share is from 0 to 1, not {self.share:g}")
+            raise PlanError("bad_share", f"a share must be from 0 to 1, not {self.share:g}")
         if self.sd is not None and not 0 <= self.sd < math.inf:
-            raise PlanError("bad_sd", f"a standard deviation cannot be {self.sd:g}")
+            raise PlanError("bad_sd", f"a standard deviation must be finite and not negative, not {self.sd:g}")
 
 
 @dataclass(frozen=True, eq=False)

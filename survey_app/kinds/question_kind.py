@@ -47,7 +47,7 @@ class QuestionKind(ABC):
     share_phrase: str  # the same in a sentence: "a point"
     answers_name: str  # its answers, in advice to have fewer of them: "options"
     ddi_domain: str  # the response domain of DDI-Codebook
-    exclusive: bool  # whether one symbol holds one answer, so that shares add up
+    exclusive: bool  # whether one symbol contains one answer, so that shares add up
     starter: Starter  # the keys that an author must write, with the editor's values for a new question
     author_keys: Mapping[str, AuthorValue]  # the keys that an author may write only for this type, in order
     preset_labels: tuple[str, ...]  # fixed labels, in the order of the editor
@@ -75,11 +75,11 @@ class QuestionKind(ABC):
 
     @abstractmethod
     def answers_in(self, question: Question, symbol: int) -> Sequence[int]:
-        """Return the indices of the answers that a symbol holds."""
+        """Return the indices of the answers that a symbol contains."""
 
     @abstractmethod
     def symbol_for_answer(self, question: Question, answer: int) -> int:
-        """Return the symbol that holds this answer and no other."""
+        """Return the symbol that contains this answer and no other."""
 
     @abstractmethod
     def scores(self, question: Question) -> Sequence[float] | None:
@@ -192,7 +192,7 @@ class QuestionKind(ABC):
 
     @abstractmethod
     def symbol_fractions(self, question: Question, cells: Sequence[int] | None) -> list[float]:
-        """Return the fraction of a field's symbols that hold each answer.
+        """Return the fraction of a field's symbols that contain each answer.
 
         `cells` are the numbers of the field's symbols for each symbol of the question; None means one each.
         """
@@ -238,7 +238,7 @@ class QuestionKind(ABC):
 
     @abstractmethod
     def mark_answer(self, question: Question, answer: int, indices: Indices) -> npt.NDArray[np.bool_]:
-        """Return a mask of the people whose index holds an answer, given by its position among the answers."""
+        """Return a mask of the people whose index contains an answer, given by its position among the answers."""
 
     @abstractmethod
     def example(self, question: Question, symbol: int) -> Any:

@@ -51,7 +51,7 @@ def advise(
         goal_line = forecast_estimand(entry, entry.estimands[0], goal)
         remedies = _list_remedies(built, entry, goal_line, goal, best.ask if best else "", best_lines, crosses)
         words = "; ".join(sentence for _, sentence in remedies)
-        help_text = f"What helps: {words}." if words else "Leave it out, or give it a survey of its own."
+        help_text = f"What helps: {words}." if words else "Leave this question out, or ask it in a separate survey."
         remark = Remark(code, [line.id], [remedy for remedy, _ in remedies])
         remarks.append(WordedRemark(remark, f"{line.id}, {line.assumption}: {reason}. {help_text}"))
     return remarks + [
@@ -91,18 +91,21 @@ def _explain_imprecision(line: Forecast, settings: Settings) -> tuple[RemarkCode
         f"with {numbers.format_count(settings.respondents or 0)} respondents the margin is {line.margin_text()}"
     )
     if line.is_uninformative:
-        return "uninformative", f"{respondents}, so the interval can be as wide as the possible range: uninformative"
+        return (
+            "uninformative",
+            f"{respondents}, so the interval can be as wide as the possible range and is uninformative",
+        )
     target = line.margin_text((settings.margin or 0) * line.width)
     if line.respondents is None:
-        return "unreachable", f"even the whole population would not bring it to {target}"
+        return "unreachable", f"even the whole population would not be enough for {target}"
     if line.respondents > FEASIBLE_RESPONDENTS:
         return "infeasible", f"{target} would take {numbers.format_count(line.respondents)} respondents"
     if line.is_share and line.margin >= line.planned:
-        return "not_above_zero", f"{respondents}, so such a share cannot be told from zero"
+        return "not_above_zero", f"{respondents}, so a share of this size cannot be distinguished from zero"
     if line.is_share and line.margin >= COARSE_MARGIN:
         low, high = max(line.planned - line.margin, 0), min(line.planned + line.margin, 1)
         return "imprecise", (
-            f"{respondents}, so it could as well be {numbers.format_rounded_percent(low)} or "
+            f"{respondents}, so the share could just as well be {numbers.format_rounded_percent(low)} or "
             f"{numbers.format_rounded_percent(high)}"
         )
     return None
@@ -170,12 +173,14 @@ def _list_remedies(
         remedies.append(WordedRemedy(remedy, f"half as many {answers_name} ({fewer_options.margin_text()})"))
     epsilon = None if built.survey.ask else find_sufficient_epsilon(built, entry, settings)
     if epsilon is not None:
-        caveat = ", more than is advised for a sensitive question" if epsilon > ADVISED_FIELD else ""
+        caveat = ", more than is recommended for a sensitive question" if epsilon > ADVISED_FIELD else ""
         proposed, current = (
             numbers.format_epsilon(loss, EPSILON_DIGITS, fixed=True) for loss in (epsilon, line.epsilon)
         )
         remedy = Remedy("epsilon", float(epsilon), target_margin)
-        remedies.append(WordedRemedy(remedy, f"ε = {proposed} for it instead of {current}{caveat} ({target})"))
+        remedies.append(
+            WordedRemedy(remedy, f"ε = {proposed} for this question instead of {current}{caveat} ({target})")
+        )
     if line.respondents is not None and line.respondents <= FEASIBLE_RESPONDENTS:
         remedy = Remedy("respondents", line.respondents, target_margin)
         remedies.append(WordedRemedy(remedy, f"{numbers.format_count(line.respondents)} respondents ({target})"))
@@ -252,8 +257,8 @@ def _describe_joint_cost(cross: CrosstabPlan) -> str | None:
     if not widened:
         return None
     return (
-        f"{' and '.join(cross.questions)} are randomized together; for each alone that makes {', '.join(widened)}. "
-        "Keep it only if the combinations matter more"
+        f"{' and '.join(cross.questions)} are randomized together. This widens their own margins:"
+        f" {', '.join(widened)}. Keep the joint field only if the combinations matter more"
     )
 
 

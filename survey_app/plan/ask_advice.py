@@ -31,7 +31,7 @@ class AskRecommendation(Struct, frozen=True):
     @property
     def title(self) -> str:
         """The recommendation, as a heading."""
-        return f"recommended: {VARIANT_NAMES[self.ask]}" if self.ask else "no part is recommended yet"
+        return f"recommended: {VARIANT_NAMES[self.ask]}" if self.ask else "no recommendation yet"
 
 
 def compute_respondent_ratio(variant: Variant, split: Variant) -> float | None:
@@ -46,7 +46,7 @@ def format_saving(variant: Variant, variants: Sequence[Variant]) -> str:
     if ratio is None:
         return ""
     if round(ratio, 2) == 1:
-        return "as many"
+        return "just as many"
     return f"{numbers.format_quantity(max(ratio, 1 / ratio))} times {'fewer' if ratio > 1 else 'more'}"
 
 
@@ -60,21 +60,21 @@ def recommend_ask(
     split, best = by_ask.get(Ask.ALL), by_ask.get(Ask.AUTO)
     if best is None:
         (reason,) = (refusal.reason for refusal in refused if refusal.ask is Ask.AUTO)
-        return AskRecommendation(Ask.ALL, "no_blocks", f"each device cannot answer a part of them: {reason}")
+        return AskRecommendation(Ask.ALL, "no_blocks", f"devices cannot answer only some of the questions: {reason}")
     if all(not item.weight for item in built.request.items):
         return AskRecommendation(
             Ask.ALL if split else "",
             "fixed_epsilon",
-            "the ε of every question is fixed by its design, so that a part would only be answered by fewer people; "
-            "and on paper nobody could draw one",
+            "the ε of every question is fixed, so blocks would only mean fewer answers to each question. On paper,"
+            " nobody could draw a block",
         )
     if len(best.blocks) == 1:
         saving_text = format_saving(best, variants)
         return AskRecommendation(
             Ask.AUTO,
             "one_block",
-            "here they are one block: every device answers everything, randomized together"
-            f"{f', with {saving_text} respondents' if saving_text else ''}, and everything can be crossed",
+            "the best design is a single block: every device answers all questions, randomized together"
+            f"{f', with {saving_text} respondents' if saving_text else ''}. All questions can be cross-tabulated",
         )
     target = _format_target(built, settings)
     if split and _compute_respondent_fraction(best, split) > WORTHWHILE:
@@ -100,41 +100,40 @@ def _compute_respondent_fraction(best: Variant, split: Variant) -> float:
 def _format_target(built: BuiltSurvey, settings: Settings) -> str:
     """Return the target precision in words; for a follow-up it applies to a share of all respondents."""
     has_follow_ups = any(question.show_if for question in built.survey.questions)
-    exception = " (a follow-up: of all people, not of those who see it)" if has_follow_ups else ""
+    exception = " (for a follow-up: of all people, not of those who see it)" if has_follow_ups else ""
     return f"±{numbers.format_quantity(100 * (settings.margin or 0))}% everywhere{exception}"
 
 
 def _explain_small_saving(best: Variant, split: Variant, target: str) -> str:
     best_count, split_count = (numbers.format_respondents(variant.respondents) for variant in (best, split))
     return (
-        f"respondents for {target} are {best_count} with the best blocks and {split_count} with everything "
-        "split: too few are saved, since answers of two blocks cannot be combined"
+        f"the respondents needed for {target} are {best_count} with the best blocks and {split_count} with everything "
+        "split. The saving is too small for blocks, because answers from two blocks cannot be combined"
     )
 
 
 def _explain_small_blocks(best: Variant, split: Variant | None, respondents: int) -> str:
     comparison = (
-        ". Everything split would be less precise still"
+        ". Everything split would be even less precise"
         if split and _compute_respondent_fraction(best, split) < 1
         else ""
     )
     return (
-        f"of {numbers.format_count(respondents)} respondents only about "
-        f"{numbers.format_count(round(best.fewest * respondents))} "
-        f"would be asked {' + '.join(best.least)}, and a block should have {LEAST_BLOCK_RESPONDENTS}: ask at least "
-        f"{numbers.format_count(math.ceil(LEAST_BLOCK_RESPONDENTS / best.fewest))} people, or fewer "
+        f"of {numbers.format_count(respondents)} respondents, only about "
+        f"{numbers.format_count(round(best.fewest * respondents))} would be asked "
+        f"{' + '.join(best.least)}, but a block should have {LEAST_BLOCK_RESPONDENTS}. Ask at least "
+        f"{numbers.format_count(math.ceil(LEAST_BLOCK_RESPONDENTS / best.fewest))} people, or ask fewer "
         f"questions{comparison}"
     )
 
 
 def _explain_best_blocks(best: Variant, split: Variant | None, saving_text: str, target: str) -> str:
-    alternative = f", not {numbers.format_respondents(split.respondents)}" if split else ""
+    alternative = f", instead of {numbers.format_respondents(split.respondents)}" if split else ""
     result = f"{numbers.format_respondents(best.respondents)} respondents for {target}{alternative}"
     if best.respondents is None:
-        result = f"so small a population cannot give {target}, but blocks come nearer to it"
+        result = f"the population is too small for {target}, but blocks come closer to it"
     return (
         f"{result}{f': {saving_text}' if saving_text else ''}. Each device answers one of {len(best.blocks)} "
-        "blocks, so that "
-        "answers of two blocks can be compared, but not combined: not for a regression over everything, and not on "
-        "paper"
+        "blocks. Answers from two blocks can be compared, but not combined. Do not use blocks for a "
+        "regression over all questions, or on paper"
     )

@@ -63,4 +63,4 @@ def _check(epsilon: float, delta: float) -> None:
     if not epsilon > 0:
         raise PlanError("bad_epsilon", "ε must be above zero")
     if not 0 < delta < 1:
-        raise PlanError("bad_delta", f"δ is a small probability such as 0.000001, not {delta:g}")
+        raise PlanError("bad_delta", f"δ must be a small probability such as 0.000001, not {delta:g}")

@@ -41,8 +41,8 @@ class CrosstabDesign(Struct, frozen=True):
 class CrosstabPlan(Struct, frozen=True):
     """A crosstab of some questions, planned with a joint field and with separate fields.
 
-    `cells` is the number of combinations, `share` that of a typical one if answers are independent. `is_joint` tells
-    whether the survey as written randomizes the questions jointly, `wished` whether the author's file asks for that.
+    `cells` is the number of combinations, and `share` that of a typical one if answers are independent. `is_joint`
+    means that the survey as written randomizes the questions jointly, `wished` that the author's file asks for it.
     `price` is the number of respondents with a joint field, divided by the number without, if each device answers one
     block at the survey's ε. It is None if the questions do not share an ε.
     """
@@ -65,9 +65,9 @@ class CrosstabPlan(Struct, frozen=True):
     def price_text(self) -> str:
         """The price of a joint field in words; below one it saves respondents."""
         if self.price is None:
-            return "they have an ε of their own, and no respondents to share"
+            return "no price, because the questions have their own ε and share no respondents"
         if self.price < 1:
-            return f"free: takes {numbers.format_cost_factor(self.price)} of the respondents that they need apart"
+            return f"free: {numbers.format_cost_factor(self.price)} times the respondents that they need apart"
         return f"{numbers.format_cost_factor(self.price)} times the respondents that they need apart"
 
 
@@ -88,8 +88,8 @@ def plan_crosstabs(
         if plan is None:
             raise PlanError(
                 "cannot_cross",
-                f"{' and '.join(names)} cannot be one field: a question has a design or Laplace noise, or the"
-                " combinations are too many",
+                f"{' and '.join(names)} cannot be one field: a question has a design or Laplace noise, or there are too"
+                " many combinations",
             )
         plans.append(plan)
     if not plans:
@@ -110,10 +110,11 @@ def _check_crossing(survey: Survey, names: Sequence[str], joint: list[list[str]]
     for name in names:
         if name not in survey.ids:
             raise PlanError(
-                "unknown_question", f"there is no question {name!r} to cross; there are {', '.join(sorted(survey.ids))}"
+                "unknown_question",
+                f"there is no question {name!r} to cross; the questions are {', '.join(sorted(survey.ids))}",
             )
         if any(name in group and set(names) != set(group) for group in joint):
-            raise PlanError("other_joint_field", f"{name} is in a joint field with other questions already")
+            raise PlanError("other_joint_field", f"{name} is already in a joint field with other questions")
 
 
 def _can_be_crossed(entry: PlannedQuestion) -> bool:

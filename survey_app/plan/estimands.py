@@ -79,7 +79,7 @@ def make_field(
 
 
 def compute_skipping_price(question: Question, epsilon: Decimal, *, alone: bool) -> float:
-    """Return how many times more respondents a question needs if it is optional; `alone` if it is a block of its own.
+    """Return how many times more respondents a question needs if it is optional; `alone` if it is a separate block.
 
     "No answer" is one more symbol to distinguish from the others, and fewer respondents answer.
     """

@@ -27,7 +27,7 @@ def render_survey_plan(plan: SurveyPlan) -> str:
     text = [
         f"{plan.slug}: {plan.title}",
         f"ε = {_format_epsilon(plan.epsilon)} in total. {_format_confidence(settings)}{_format_target_note(plan)}.",
-        f"±{part}% are {part} points of a share, and {part}% of the possible range of a mean.",
+        f"±{part}% means {part} points for a share, and {part}% of the possible range for a mean.",
         "",
         *_format_variants(plan, part),
         "",
@@ -48,7 +48,7 @@ def render_survey_plan(plan: SurveyPlan) -> str:
 
 def _format_variants(plan: SurveyPlan, part: str) -> list[str]:
     """Return a table of the respondents that each variant needs for all margins, and the blocks of each."""
-    rows = [["respondents for", f"all ±{part}%", "", "at shares of ½", "each device answers"]]
+    rows = [["respondents needed for", f"all ±{part}%", "", "if all shares are ½", "each device answers"]]
     for variant in plan.ways:
         blocks = (
             "everything"
@@ -101,7 +101,7 @@ def _format_figures(plan: SurveyPlan, part: str) -> list[str]:
     written_as = next(variant.name for variant in plan.ways if variant.ask == plan.ask)
     groups_note = "" if not plan.study else " of all groups together" if plan.study.margins else " of one group"
     respondents = f"{numbers.format_count(plan.settings.respondents or 0)} respondents{groups_note}"
-    head = f"margins at {respondents}; ε and for ±{part}% as written: "
+    head = f"margins with {respondents}; ε and “for ±{part}%” are as written: "
     return [head + written_as, *format_table(rows, right=range(2, len(rows[0])))]
 
 
@@ -139,7 +139,7 @@ def _format_groups(plan: SurveyPlan, study: StudyPlan, part: str) -> list[str]:
 def _format_difference(plan: SurveyPlan, study: StudyPlan) -> list[str]:
     """Return a table of differences between two groups: each margin, and the smallest detectable difference."""
     difference = study.difference
-    rows = [["difference", "figure", "margin", f"told with power {difference.power:g}"]]
+    rows = [["difference", "figure", "margin", f"detectable with power {difference.power:g}"]]
     for line, margin, least_difference in zip(plan.lines, difference.margins, difference.told, strict=True):
         detectable = (
             "none"
@@ -170,7 +170,7 @@ def _format_crosstabs(crosses: Sequence[CrosstabPlan]) -> list[str]:
             ("together", cross.joint, cross.is_joint),
             ("apart", cross.separate, not cross.is_joint),
         ):
-            no_cell = "-" if cross.joint.cell is None else "never seen"
+            no_cell = "-" if cross.joint.cell is None else "not observed"
             cell = no_cell if design.cell is None else numbers.format_margin(design.cell, is_share=True)
             margins = ", ".join(f"{line.id} {line.margin_text()}" for line in design.lines)
             mark = " (as written)" if is_own else ""
@@ -190,11 +190,11 @@ def _format_prices(crosses: Sequence[CrosstabPlan]) -> list[str]:
     """Return the prices of joint fields: a line for each one that the author requests, one line for the rest."""
     requested = [_wrap("price", f"{cross.name} together: {cross.price_text}") for cross in crosses if cross.wished]
     rest = [
-        f"{cross.name} {numbers.format_cost_factor(cross.price)}{', free' if cross.price < 1 else ''}"
+        f"{cross.name} {numbers.format_cost_factor(cross.price)}{' (free)' if cross.price < 1 else ''}"
         for cross in crosses
         if cross.price is not None and not cross.wished
     ]
-    explanation = "respondents together, in parts of those apart, where a device answers one block"
+    explanation = "respondents together, as a multiple of those apart, if each device answers one block"
     return [*requested, *([_wrap("price", f"{explanation}: {'; '.join(rest)}")] if rest else [])]
 
 
@@ -208,13 +208,13 @@ def _format_confidence(settings: Settings) -> str:
 def _format_target_note(plan: SurveyPlan) -> str:
     """Return a note on the variants whose target population differs from the plan's; empty if there are none."""
     blocks = plan.settings.target.sample and any(variant.ask is not Ask.ALL for variant in plan.ways)
-    return ", with blocks about a large population" if blocks else ""
+    return "; with blocks, for a large population" if blocks else ""
 
 
 def _format_population(population: int | None, sample: bool) -> str:
     if sample:
-        return "about these respondents alone"
-    return f"about a population of {numbers.format_count(population)}" if population else "about a large population"
+        return "for these respondents alone"
+    return f"for a population of {numbers.format_count(population)}" if population else "for a large population"
 
 
 def render_question_plan(plan: SinglePlan) -> str:
@@ -235,8 +235,8 @@ def render_question_plan(plan: SinglePlan) -> str:
     text += [
         "",
         *textwrap.wrap(
-            f"A report{total} moves a suspicion of {numbers.format_chance(prior_chance(SUSPICION))} to at most "
-            f"{numbers.format_largest_suspicion(SUSPICION, plan.epsilon)}; a guess between two equally likely "
+            f"A report{total} raises a suspicion of {numbers.format_chance(prior_chance(SUSPICION))} to at most "
+            f"{numbers.format_largest_suspicion(SUSPICION, plan.epsilon)}. A guess between two equally likely "
             "answers is right with "
             f"a chance of at most {numbers.format_largest_suspicion(EVEN_ODDS, plan.epsilon)}.",
             WIDTH,
@@ -255,15 +255,15 @@ def _format_prospect(prospect: Prospect, plan: SinglePlan) -> list[str]:
     text = [prospect.assumption(plan.type), *(f"  {row}" for row in format_table([head, *rows], right=(1, 2)))]
     if prospect.census is not None and planned is None:
         text.append(
-            f"  all {numbers.format_count(plan.population or 0)} together: "
+            f"  all {numbers.format_count(plan.population or 0)} people: "
             f"{numbers.format_margin(prospect.census, is_share)}"
         )
     if (planned or 0) > FEASIBLE_RESPONDENTS:
         text.append(
-            "  that is more than any survey reaches: allow a wider margin or a larger ε, or ask fewer questions"
+            "  no survey reaches so many respondents: allow a wider margin or a larger ε, or ask fewer questions"
         )
     if prospect.precision.margin >= (prospect.high - prospect.low) / 2:
-        text.append("  that can be as wide as all that is possible: it takes more respondents or a larger ε")
+        text.append("  the interval can be as wide as the possible range: it takes more respondents or a larger ε")
     if prospect.above_zero is not None:
         approximate = "" if prospect.above_zero_is_exact else ", approximately"
         need = f"{numbers.format_count(prospect.above_zero)} respondents{approximate}"
@@ -274,14 +274,14 @@ def _format_prospect(prospect: Prospect, plan: SinglePlan) -> list[str]:
     if planned is not None:
         difference = prospect.smallest_difference
         text.append(
-            f"  smallest difference between two groups of {numbers.format_count(planned)} each, with power "
+            f"  smallest detectable difference between two groups of {numbers.format_count(planned)} each, with power "
             f"{plan.power:g}: "
             f"{'none is large enough' if difference is None else numbers.format_difference(difference, is_share)}"
         )
     if groups := prospect.groups:
         value = numbers.format_percent(groups.share, 3) if is_share else numbers.format_quantity(groups.share)
         need = f"{numbers.format_respondents(groups.respondents)} respondents in each"
-        text.append(f"  two groups, the other at {value}: {need}{_format_power(groups.power, planned)}")
+        text.append(f"  two groups, the second at {value}: {need}{_format_power(groups.power, planned)}")
     return text
 
 
@@ -308,7 +308,7 @@ def render_guidance(levels: Sequence[PrivacyLevel]) -> str:
         ["20% ± 5 points", *(format_count(level.usual) for level in levels)],
         ["5%: shown > 0, power 0.8", *(format_count(level.shown) for level in levels)],
         ["  the same, exactly", *(format_count(level.shown_exactly) for level in levels)],
-        ["a suspicion of 5 becomes at most, of 100", *(cases(SUSPICION, level) for level in levels)],
-        ["a 50:50 guess is right at most, of 100", *(cases(EVEN_ODDS, level) for level in levels)],
+        ["a suspicion of 5 becomes at most, in 100", *(cases(SUSPICION, level) for level in levels)],
+        ["a 50:50 guess is right at most, in 100", *(cases(EVEN_ODDS, level) for level in levels)],
     ]
     return "\n".join(format_table(rows, right=range(1, len(rows[0]))))

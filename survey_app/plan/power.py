@@ -105,7 +105,7 @@ def exact_positive_power(p: Fraction, q: Fraction, share: float, n: int, confide
     The count is binomial. Zero is rejected at y if P(Y ≥ y | 0) ≤ α/2.
     """
     if not 0 < confidence < 1:
-        raise PlanError("bad_confidence", f"a confidence is between 0 and 1, not {confidence:g}")
+        raise PlanError("bad_confidence", f"a confidence must be between 0 and 1, not {confidence:g}")
     below = _find_critical_count((1 - confidence) / 2, np.array([n]), float(q))
     return float(bdtrc(below, n, float(q + Fraction(share) * (p - q)))[0])
 
@@ -124,7 +124,7 @@ def exact_positive_respondents(
 
     approximation = positive_respondents(spread_at, share, power, confidence)
     if approximation is None:
-        raise PlanError("zero_share", "a share of zero cannot be shown to be above it")
+        raise PlanError("zero_share", "a share of zero cannot be shown to be above zero")
     if approximation > MOST_EXACT:
         return approximation
     n = np.arange(1, 3 * approximation + 300)
@@ -146,7 +146,7 @@ def _find_critical_count(alpha: float, n: Integers, q: float) -> Integers:
 
 def _check_power(power: float) -> None:
     if not 0 < power < 1:
-        raise PlanError("bad_power", f"a power is between 0 and 1, such as 0.8, not {power:g}")
+        raise PlanError("bad_power", f"a power must be between 0 and 1, such as 0.8, not {power:g}")
 
 
 def _find_smallest(is_sufficient: Callable[[int], bool], target: Target) -> int | None:

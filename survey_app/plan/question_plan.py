@@ -1,4 +1,4 @@
-"""The plan of one question, or of several like it that share a budget, from an ε alone.
+"""The plan of one question, or of several like it that share a budget, from ε only.
 
 The local model is compared with no privacy, and with a trusted curator who releases the same figures at the same ε.
 The curator releases all shares of a question at once. One person changes two shares of a choice, and can change all
@@ -182,7 +182,7 @@ def plan_question(
     `against` is the share or mean of a second group to compare with. Raise PlanError if the plan is impossible.
     """
     if laplace and not can_have_noise(question):
-        raise PlanError("not_for_laplace", "Laplace noise is for a number without bins that everybody answers")
+        raise PlanError("not_for_laplace", "Laplace noise is only for a number without bins that everybody answers")
     alone = ask is Ask.ONE and questions > 1
     if alone and settings.target.sample:
         raise PlanError("not_with_blocks", NOT_WITH_BLOCKS)
@@ -195,7 +195,7 @@ def plan_question(
     except DefinitionError as error:
         raise PlanError(
             "no_mechanism",
-            f"no mechanism at ε = {numbers.format_requested_epsilon(float(field_epsilon))}: {error.reason}",
+            f"no mechanism exists at ε = {numbers.format_requested_epsilon(float(field_epsilon))}: {error.reason}",
         ) from None
     figures = list_estimands(
         field,
@@ -316,7 +316,7 @@ def _compute_above_zero_power(estimand: Estimand, settings: Settings, n: int | N
 def _plan_group_power(estimand: Estimand, settings: Settings, n: int | None, against: float) -> GroupPower:
     if not estimand.low <= against <= estimand.high:
         raise PlanError(
-            "bad_comparison", f"{against:g} is outside of the possible range, {estimand.low:g} to {estimand.high:g}"
+            "bad_comparison", f"{against:g} is outside the possible range from {estimand.low:g} to {estimand.high:g}"
         )
     spreads, difference = (
         (estimand.spread_at(estimand.planned), estimand.spread_at(against)),

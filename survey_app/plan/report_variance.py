@@ -31,13 +31,11 @@ class Target:
 
     def __post_init__(self) -> None:
         if self.sample and self.size is not None:
-            raise PlanError("two_targets", "an estimate is about a population or about the respondents alone, not both")
+            raise PlanError("two_targets", "an estimate is for a population or for the respondents alone, not for both")
 
 
 POPULATION, RESPONDENTS = Target(), Target(sample=True)
-NOT_WITH_BLOCKS = (
-    "where each device draws its block, results have no intervals about the respondents alone: leave --sample out"
-)
+NOT_WITH_BLOCKS = "results have no intervals for the respondents alone if each device draws a block; leave --sample out"
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ class Spread:
 def z_score(confidence: float) -> float:
     """Return the half-width of a two-sided interval in standard errors. Raise PlanError unless 0 < confidence < 1."""
     if not 0 < confidence < 1:
-        raise PlanError("bad_confidence", f"a confidence is between 0 and 1, such as 0.95, not {confidence:g}")
+        raise PlanError("bad_confidence", f"a confidence must be between 0 and 1, such as 0.95, not {confidence:g}")
     return float(ndtri((1 + confidence) / 2))
 
 

@@ -49,7 +49,7 @@ def draw_people(survey: Survey, truth: Mapping[str, Any], count: int, rng: Gener
         no_answer = unanswered(question)
         if skip_share:
             if not question.optional:
-                raise TruthError(f"{question.id} is not optional")
+                raise TruthError(f"{question.id} is not optional; leave no_answer out")
             indices = np.where(rng.random(count) < skip_share, no_answer, indices)
         if question.show_if:
             indices = np.where(_mask_viewers(survey, question, answers), indices, no_answer)

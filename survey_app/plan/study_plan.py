@@ -94,13 +94,13 @@ class StudyPlan(Struct, frozen=True):
     def requirements(self) -> list[str]:
         """Sentences about the respondents needed by each group and by the total."""
         count = numbers.format_respondents
-        sentences = [f"each group by itself takes {count(self.each)} respondents, {count(self.together)} in all"]
+        sentences = [f"each group alone takes {count(self.each)} respondents, {count(self.together)} in total"]
         if self.total is None:
-            sentences.append("there is no total, since the sizes of the groups are not known")
+            sentences.append("there is no total, because the sizes of the groups are unknown")
         else:
             sentences.append(
-                f"all groups together, weighted by size, take {count(self.total)} respondents in all if they answer in"
-                f" proportion to their sizes, and {count(self.equal)} if equally many of each group answer"
+                f"all groups together, weighted by size, take {count(self.total)} respondents in total if they answer"
+                f" in proportion to their sizes, and {count(self.equal)} if equally many people answer in each group"
             )
         return sentences
 
@@ -126,8 +126,8 @@ def adapt_settings(built: BuiltSurvey, settings: Settings) -> Settings:
     if settings.target.size is not None:
         raise PlanError(
             "population_of_groups",
-            "a population is for one survey: the sizes of groups only weigh their total. If everybody is asked, plan"
-            " each group as a file without groups, with --population its size",
+            "--population is for a survey without groups, because the sizes of groups only weight the total. If"
+            " everybody is asked, plan each group as a file without groups, with its size as --population",
         )
     least = LEAST_RESPONDENTS * len(built.groups)
     if settings.respondents is not None and settings.respondents < least:
@@ -138,7 +138,7 @@ def adapt_settings(built: BuiltSurvey, settings: Settings) -> Settings:
 
 
 def plan_groups(built: PlanSubject, settings: Settings, group_respondents: int | None) -> StudyPlan | None:
-    """Return the plan of a study with these respondents in all; None if there are no groups.
+    """Return the plan of a study with these respondents in total; None if there are no groups.
 
     `group_respondents` is the number of respondents that one survey without groups needs.
     """
@@ -204,24 +204,22 @@ def _compute_total_margin(groups: Sequence[GroupPlan], weights: Sequence[float],
 
 
 def advise_groups(plan: StudyPlan, lines: Sequence[Forecast], settings: Settings) -> list[WordedRemark]:
-    """Return remarks about groups that are too small for figures of their own."""
+    """Return remarks about groups that are too small for separate figures."""
     part = numbers.format_quantity(100 * (settings.margin or 0))
     remarks: list[WordedRemark] = []
     small = [group for group in plan.groups if group.size and plan.each and group.size < plan.each]
     if small:
         sentence = (
-            f"{_name_groups(plan, small)}: ±{part}% of its own takes {numbers.format_respondents(plan.each)} "
-            "respondents, more than it has people. What helps: merge groups, a larger ε, or fewer questions; or"
-            " look at the total only"
+            f"{_name_groups(plan, small)}: ±{part}% for the group alone takes {numbers.format_respondents(plan.each)} "
+            "respondents, more than it has people. Merge groups, raise ε, ask fewer questions, or use only the total"
         )
         remarks.append(_remark_on_groups("small_group", small, sentence))
     withheld = [group for group in plan.groups if group.respondents < STEP]
     if withheld:
         sentence = (
-            f"{_name_groups(plan, withheld)}: a group with fewer than {STEP} reports is never shown"
-            f"{', and then there is no total either' if plan.total else ''}; of"
-            f" {numbers.format_count(plan.respondents)} respondents it would have "
-            f"{numbers.format_count(withheld[0].respondents)}"
+            f"{_name_groups(plan, withheld)}: of {numbers.format_count(plan.respondents)} respondents it would have "
+            f"{numbers.format_count(withheld[0].respondents)}. A group with fewer than {STEP} reports is never shown"
+            f"{', and then there is no total either' if plan.total else ''}"
         )
         remarks.append(_remark_on_groups("withheld_group", withheld, sentence))
     vague = [
@@ -233,7 +231,7 @@ def advise_groups(plan: StudyPlan, lines: Sequence[Forecast], settings: Settings
     if vague:
         sentence = (
             f"{_name_groups(plan, vague)}: with {numbers.format_count(vague[0].respondents)} respondents an "
-            "interval can be as wide as all that is possible; look at the total instead, or merge groups"
+            "interval can be as wide as the possible range; use the total instead, or merge groups"
         )
         remarks.append(_remark_on_groups("uninformative_group", vague, sentence))
     return remarks

@@ -35,7 +35,7 @@ class Settings:
         if self.margin is not None and not 0 < self.margin < 1:
             raise PlanError(
                 "bad_margin",
-                f"a margin is a part of the possible range, such as 0.05 for 5 points, not {self.margin:g}",
+                f"a margin must be a fraction of the possible range, such as 0.05 for 5 points, not {self.margin:g}",
             )
 
     def margin_of(self, spread: Spread) -> float:

@@ -75,7 +75,7 @@ class DesignQuestion:
     cache: dict[tuple[int, ...], list[Polynomial]] = field(default_factory=dict, repr=False)
 
     def figures(self, cells: tuple[int, ...]) -> list[Polynomial]:
-        """Return the main figures, if so many cells of a block hold each symbol. The result is cached."""
+        """Return the main figures, if `cells` of a block contain each symbol. The result is cached."""
         if cells not in self.cache:
             self.cache[cells] = [
                 (
@@ -147,7 +147,7 @@ TOO_LARGE = JointQuestions(MOST_MERGED_CELLS + 1, [(math.inf,) * 3])  # fits int
 
 
 def join_questions(questions: Iterable[DesignQuestion]) -> JointQuestions:
-    """Return the cells and figures of jointly randomized questions. Impossible combinations are no cells."""
+    """Return the cells and figures of jointly randomized questions. Impossible combinations are not counted."""
     ordered = sorted(questions, key=lambda item: item.place)
     counts = count_cells([item.question for item in ordered])
     figures: list[Polynomial] = []
@@ -158,7 +158,7 @@ def join_questions(questions: Iterable[DesignQuestion]) -> JointQuestions:
 
 
 def price_unit(unit: Sequence[DesignQuestion], odds: float) -> float:
-    """Return the price of a unit by itself: of one question, or of a group that its author wants joint."""
+    """Return the price of a separate unit: of one question, or of a group that its author wants joint."""
     if len(unit) > 1:
         questions = join_questions(unit)
         return questions.price(uniform_draw_odds(questions.cells, odds))

@@ -2,8 +2,8 @@
 
 They are the share of a yes, of an option or of a bin, and the mean of a scale or a number. The margin of a mean is a
 part of its range. A share is among all respondents who are asked, a mean among those who answer. Its scores are (a −
-mean)/response rate, and 0 for no answer. The variance of a figure depends on how many of the field's combinations hold
-each symbol of the question (docs/methods.md §15).
+mean)/response rate, and 0 for no answer. The variance of a figure depends on how many of the field's combinations
+contain each symbol of the question (docs/methods.md §15).
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ USUAL = Guess()
 def main_figures(question: Question, response_rate: float, cells: Sequence[int] | None = None) -> list[AssumedShares]:
     """Return the distinct main figures. A mean is on a range of length 1.
 
-    `cells` counts how many of a field's combinations hold each symbol; by default, one each.
+    `cells` counts how many of a field's combinations contain each symbol; by default, one each.
     """
     if (mean := find_leading_mean(question)) is not None:
         return [linearize_mean(mean, question, response_rate, cells)]
@@ -44,7 +44,7 @@ def design_share(question: Question, response_rate: float) -> float:
 
 
 def list_main_parts(question: Question, cells: Sequence[int] | None = None) -> list[float]:
-    """Return the distinct parts of a field's combinations that hold an answer which must reach the margin."""
+    """Return the distinct parts of a field's combinations that contain an answer which must reach the margin."""
     kind = kind_of(question)
     parts = kind.symbol_fractions(question, cells)
     return sorted({parts[answer] for answer in kind.main_answers(question)})
@@ -80,7 +80,7 @@ def variance(
 
 
 def count_cells(questions: Sequence[Question]) -> list[list[int]]:
-    """Return for every question how many possible combinations of all questions hold each of its symbols.
+    """Return for every question how many possible combinations of all questions contain each of its symbols.
 
     The combinations are those of `candor_client.definition.possible_cells`, counted without a list. A question that
     another one hides has no answer, and neither has any question below it.

@@ -1,4 +1,4 @@
-"""A sentence for the author about the design: the questions each device answers, and the respondents that saves.
+"""A sentence for the author about the design: the questions each device answers, and the respondents it saves.
 
 The design is compared with everything split and with everything in one block, even if these need fewer respondents.
 """
@@ -27,14 +27,14 @@ def describe_saving(built: BuiltSurvey) -> str | None:
         if better is None:
             return None
         return (
-            f"{_name_ask(better)} would let each device answer {_describe_blocks(better)}: "
-            f"{_describe_needs(better, built)} instead of {_format_respondents(design)}"
+            f"with {_name_ask(better)}, each device would answer {_describe_blocks(better)}: "
+            f"{_describe_needs(better, built)}, instead of {_format_respondents(design)}"
         )
     sentence = f"each device answers {_describe_blocks(design)}: {_describe_needs(design, built)}"
     if split and split.respondents >= design.respondents:
-        sentence += f" instead of {_format_respondents(split)} if each answered everything and ε were split"
+        sentence += f", instead of {_format_respondents(split)} if each answered all questions and ε were split"
     elif split:
-        sentence += f", and {_format_respondents(split)} if each answered everything and ε were split (ask: all)"
+        sentence += f", but {_format_respondents(split)} if each answered all questions and ε were split (ask: all)"
     return f"{sentence}; {_name_ask(better)} would need {_format_respondents(better)}" if better else sentence
 
 
@@ -51,14 +51,14 @@ def _name_ask(design: Design) -> str:
 def _describe_blocks(design: Design) -> str:
     blocks = [" + ".join(block.questions) for block in design.blocks]
     if len(blocks) == 1:
-        return "everything, as one block"
+        return "all questions as one block"
     noun = "blocks" if any(len(block.questions) > 1 for block in design.blocks) else "questions"
     names = f" ({'; '.join(blocks)})" if len(blocks) <= MOST_NAMED else ""
     return f"one of {len(blocks)} {noun}{names}"
 
 
 def _describe_needs(design: Design, built: BuiltSurvey) -> str:
-    note = " (weights counted)" if any(item.need != 1 for item in built.request.items) else ""
+    note = " (weights included)" if any(item.need != 1 for item in built.request.items) else ""
     return f"about {_format_respondents(design)} respondents for ±{numbers.format_quantity(100 * MARGIN)} points{note}"
 
 

@@ -75,8 +75,7 @@ def verify_edit(source: bytes, text: str, expected: Mapping[str, Plain]) -> byte
     if _trim(read_back) != _trim({**expected}):
         raise EditError(
             "not_editable",
-            "This file is written in a way that the editor cannot change here without touching the rest of it. "
-            "Change it in its YAML instead.",
+            "The editor cannot make this change without touching other parts of the file. Edit the YAML instead.",
         )
     return new_source
 

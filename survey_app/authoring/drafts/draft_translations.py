@@ -155,9 +155,9 @@ def add_language(source: bytes, tag: str) -> bytes:
     """Add a language without any texts. Raise EditError if the tag is invalid, or the language exists already."""
     content = read_content(source)
     if not LANGUAGE.fullmatch(tag):
-        raise EditError("bad_language", f"“{tag}” is no language tag; a tag is short, such as de for German or pt-BR.")
+        raise EditError("bad_language", f"“{tag}” is not a language tag. Use one such as de for German or pt-BR.")
     if tag in (content.data.get("language", "en"), *list_tags(content)):
-        raise EditError("duplicate", f"The survey has {tag} already.")
+        raise EditError("duplicate", f"The survey already has the language {tag}.")
     translations = content.data.get("translations")
     return _write_translations(source, {**(translations if isinstance(translations, dict) else {}), tag: {}})
 
@@ -178,7 +178,7 @@ def set_texts(source: bytes, tag: str, typed: Mapping[str, str]) -> bytes:
     content = read_content(source)
     translations = content.data.get("translations")
     if not isinstance(translations, dict) or tag not in translations:
-        raise EditError("unknown_language", f"There is no language {tag} any more.")
+        raise EditError("unknown_language", f"The language {tag} no longer exists.")
     old_texts, old = read_translated_texts(content, tag), translations[tag]
     new: dict[str, Plain] = {**old} if isinstance(old, dict) else {}
     for group in list_text_groups(content):
@@ -221,9 +221,9 @@ def _set_group_texts(translation: dict[str, Plain], group: TextGroup, texts: Map
 
 
 def _shorten(texts: dict[str, Plain], old: Plain | None, single_key: str) -> Plain:
-    """Return a text by itself if it is the only one and had no key before; else a mapping.
+    """Return a text without a key if it is the only one and had no key before; else a mapping.
 
-    Keys of `old` that are no texts are retained.
+    Keys of `old` that are not texts are retained.
     """
     if isinstance(old, dict):
         other_keys = {key: value for key, value in old.items() if key not in ("text", "title", "unit", *LABELS)}

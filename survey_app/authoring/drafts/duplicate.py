@@ -1,9 +1,9 @@
-"""A duplicate of an author's file for another survey: all but its slug, and dates that have passed.
+"""Duplicate an author's file for another survey, without its slug and without dates that have passed.
 
 The title of a duplicate ends with "(copy)", so that nobody confuses the two in a list.
 
-The key of another issuer signs for one definition alone. So it is left out with the issuer, and a duplicate begins with
-invitations of this server's own.
+The key of another issuer signs for one definition only. So a duplicate leaves out this key and the issuer, and begins
+with invitations from this server.
 """
 
 from collections.abc import Callable

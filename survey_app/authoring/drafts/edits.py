@@ -120,7 +120,7 @@ def add_question(source: bytes, question: dict[str, Plain]) -> bytes:
 
 
 def copy_question(source: bytes, position: int) -> bytes:
-    """Insert a copy of a question after it, with an id of its own, and return the new file."""
+    """Insert a copy of a question after it, with its own id, and return the new file."""
     content = read_content(source)
     question, new_ids = _copy_entry(content, content.question(position))
     sequence = _question_list(splice.compose(content.text))
@@ -153,7 +153,7 @@ def move_question(source: bytes, position: int, to: int) -> bytes:
     content = read_content(source)
     count = len(content.questions)
     if not (0 <= position < count and 0 <= to < count):
-        raise EditError("unknown_place", "There is no such place.")
+        raise EditError("unknown_place", "This position does not exist.")
     order = [i for i in range(count) if i != position]
     order.insert(to, position)
     text = splice.reorder(content.text, _question_list(splice.compose(content.text)), order)
@@ -165,7 +165,7 @@ def delete_question(source: bytes, position: int) -> bytes:
     """Delete a question, and return the new file. Raise EditError if it does not exist."""
     content = read_content(source)
     if not 0 <= position < len(content.questions):
-        raise EditError("unknown_question", "There is no such question any more.")
+        raise EditError("unknown_question", "This question no longer exists.")
     remaining = [(i, question) for i, question in enumerate(content.questions) if i != position]
     if remaining:
         text = splice.delete_item(content.text, _question_list(splice.compose(content.text)), position)

@@ -315,7 +315,7 @@ def _tidy_lines(text: str) -> str:
 
 
 def words_of(value: Plain) -> list[str] | None:
-    """Return the items of a list of texts, each on one line, or None if the value is no list of texts."""
+    """Return the items of a list of texts, each on one line, or None if the value is not a list of texts."""
     if not isinstance(value, list):
         return None
     words = [" ".join(tidy(item).split("\n")) for item in value if isinstance(item, str)]

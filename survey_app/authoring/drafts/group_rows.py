@@ -1,8 +1,8 @@
 """The groups of a study in the editor: rows of a form, and the small changes that they make in the file.
 
-A row is a group: its label, the end of its link, and its number of people. A row without a name and a label is no
-group. So emptying a row removes the group, and the empty rows at the end are for new ones. Groups that stay keep their
-place and their comments.
+A row is a group: its label, the end of its link, and its number of people. A row without a name and a label is not
+a group. So emptying a row removes the group, and the empty rows at the end are for new ones. Groups that stay keep
+their place and their comments.
 """
 
 import re
@@ -110,7 +110,7 @@ def set_groups(source: bytes, rows: Sequence[GroupRow]) -> bytes:
     content = read_content(source)
     old = content.data.get("groups")
     if len({row.name for row in rows}) < len(rows):
-        raise EditError("duplicate", "Two groups have the same link.")
+        raise EditError("duplicate", "Two groups have the same link. Change one of them.")
     if not isinstance(old, dict) or not any(row.old_name in old for row in rows):
         return set_survey(source, {"groups": {row.name: row.data for row in rows} or None})
     text, remaining = content.text, [row for row in rows if row.old_name in old]

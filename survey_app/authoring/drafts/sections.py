@@ -37,7 +37,7 @@ def texts_of(entry: dict[str, Plain]) -> dict[str, str]:
 
 
 def show_statements(key: str, value: Plain | None) -> dict[str, str]:
-    """Return the field of statements, one per line. Return no field if the value is no mapping of texts."""
+    """Return the field of statements, one per line. Return no field if the value is not a mapping of texts."""
     if value in (None, "", {}):
         return {key: ""}
     if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):

@@ -42,7 +42,7 @@ def _escape(code: int) -> str:
 
 
 def format_inline(value: Plain) -> str:
-    """Return a value on one line, in brackets if it is no text."""
+    """Return a value on one line, in brackets if it is not a text."""
     if isinstance(value, str):
         return format_scalar(value, flow=True)
     if isinstance(value, list):

@@ -43,11 +43,11 @@ def build_dossier(subject: Subject, respondents: int) -> list[Block]:
     return [
         Heading(1, f"{survey.title}: what this survey asks, and what it can learn"),
         *_summarize(subject),
-        Heading(2, "What is asked"),
+        Heading(2, "Questions"),
         *_list_questions(survey),
-        Heading(2, "What people agree to"),
-        Paragraph(survey.consent or "No consent text is written yet; the author's file takes one under consent."),
-        *([Heading(2, "What people read at the end")] if survey.thanks or survey.completion else []),
+        Heading(2, "Consent"),
+        Paragraph(survey.consent or "There is no consent text yet. Write one under consent in the author's file."),
+        *([Heading(2, "Closing text")] if survey.thanks or survey.completion else []),
         *_quote_closing_text(survey),
         Heading(2, "What leaves the device"),
         *describe_transmission(subject),
@@ -56,18 +56,18 @@ def build_dossier(subject: Subject, respondents: int) -> list[Block]:
             if subject.is_by_invitation
             else []
         ),
-        Heading(2, "How much a report can tell"),
+        Heading(2, "How much a report can reveal"),
         *_explain_odds(survey),
         Heading(2, "Who could learn what"),
         *_list_parties(subject),
-        Heading(2, "What is kept, and for how long"),
+        Heading(2, "What is stored, and for how long"),
         *_describe_retention(subject),
         Heading(2, WORDS("privacy.withdraw_heading")),
         Paragraph(
-            "Nothing can be withdrawn once it is sent, because nothing says whose it is. Respondents read this before"
-            f" they answer: “{WORDS('privacy.withdraw')}”"
+            "A report cannot be withdrawn once it is sent, because nothing in it says whose it is. Respondents read"
+            f" this before they answer: “{WORDS('privacy.withdraw')}”"
         ),
-        Heading(2, "What so many respondents will show"),
+        Heading(2, "Expected precision"),
         *describe_precision(subject, respondents),
         Heading(2, "Pre-registration"),
         *describe_registration(subject),
@@ -81,10 +81,11 @@ def _summarize(subject: Subject) -> Iterator[Block]:
         yield Paragraph(survey.description)
     yield Paragraph(
         "Answers are randomized on each respondent's own device before anything is sent (randomized response, local"
-        " differential privacy). The server receives and keeps only noisy bits: it never has an answer. Shares of the"
-        " whole group can be estimated, because the noise is known; what one person said cannot be told for certain."
+        " differential privacy). The server receives and stores only noisy bits: it never has an answer. Shares of the"
+        " whole group can be estimated, because the distribution of the noise is known. The answer of one person"
+        " cannot be known for certain."
     )
-    asks = "one part of the questions, drawn on the device" if survey.ask else "all questions"
+    asks = "one block of the questions, drawn by the device" if survey.ask else "all questions"
     yield Table(
         ["", ""],
         [
@@ -93,7 +94,7 @@ def _summarize(subject: Subject) -> Iterator[Block]:
             ("Contact", survey.contact or UNKNOWN),
             ("Questions", str(len(survey.questions))),
             ("A device answers", asks),
-            ("ε of all that a person sends", numbers.format_epsilon(total_epsilon(survey))),
+            ("ε of everything a person sends", numbers.format_epsilon(total_epsilon(survey))),
         ],
     )
 
@@ -126,16 +127,16 @@ def _list_questions(survey: Survey) -> Iterator[Block]:
     if survey.translations:
         languages = ", ".join(translation.language for translation in survey.translations)
         yield Paragraph(
-            f"The author has written all of this in {languages} too; it stands at the end of this document. Respondents"
-            " choose on their device, and nothing that is sent tells which language they read."
+            f"The author has translated all of this into {languages}; the translations are at the end of this document."
+            " Respondents choose the language on their device, and nothing that is sent reveals their choice."
         )
 
 
 def _format_question(survey: Survey, question: Question) -> list[str]:
     kind = kind_of(question)
     parts = [part for part in (kind.codebook_name, kind.describe_answers(question, MOST_OPTIONS)) if part]
-    parts += ["in an order that each device draws"] if question.shuffle else []
-    parts += ["may be left out"] if question.optional and not question.show_if else []
+    parts += ["in a random order on each device"] if question.shuffle else []
+    parts += ["may be skipped"] if question.optional and not question.show_if else []
     shown_if = describe_condition(survey, question)
     return [Mono(question.id), question.text, "; ".join([*parts, *([shown_if] if shown_if else [])])]
 
@@ -145,27 +146,26 @@ def _quote_closing_text(survey: Survey) -> Iterator[Block]:
     if survey.thanks:
         yield Paragraph(survey.thanks)
     if survey.completion:
-        note = "opened only if the respondent chooses: its server then sees the visit, but no answers"
-        suffix = f", {note}" if "://" in survey.completion else ""
+        note = "It is opened only if the respondent chooses. Its server then sees the visit, but no answers."
+        suffix = f" {note}" if "://" in survey.completion else ""
         yield Paragraph(
-            f"They are shown {survey.completion}, the same for everybody, so that it tells nobody apart{suffix}."
+            f"Respondents are shown {survey.completion}. It is the same for everybody, so it identifies nobody.{suffix}"
         )
 
 
 def _explain_odds(survey: Survey) -> Iterator[Block]:
     loss = total_epsilon(survey)
     yield Paragraph(
-        f"All that a person sends has ε = {numbers.format_epsilon(loss)}: it multiplies the odds of any "
-        "suspicion about them"
-        f" by at most {numbers.format_odds_factor(loss)}, whatever else somebody knows. In numbers:"
+        f"Everything that a person sends has ε = {numbers.format_epsilon(loss)}: it multiplies the odds of any"
+        f" suspicion about them by at most {numbers.format_odds_factor(loss)}, whatever else is known. In numbers:"
     )
     rows = [
         [numbers.format_chance(prior_chance(prior)), numbers.format_chance(posterior_chance(prior, loss))]
         for prior in SUSPICIONS
     ]
-    yield Table(["somebody thought the chance was", "the report could raise it to at most"], rows)
+    yield Table(["suspicion before the report", "suspicion after the report, at most"], rows)
     if is_weak(loss):
-        yield Paragraph(f"Authors are advised to stay at ε = {ADVISED_TOTAL} or below; this survey asks for more.")
+        yield Paragraph(f"The recommendation is ε = {ADVISED_TOTAL} or less. This survey uses more.")
     rows = [
         [
             Mono(field_name(field)),
@@ -175,19 +175,19 @@ def _explain_odds(survey: Survey) -> Iterator[Block]:
         ]
         for field in survey.fields
     ]
-    yield Table(["part", "ε", f"1 in {SUSPICION} can become at most", "what the device does"], rows)
+    yield Table(["part", "ε", f"a suspicion of 1 in {SUSPICION} can become at most", "what the device does"], rows)
     for tree in find_dependent_questions(survey):
         ids = ", ".join(question.id for question in tree.questions)
         yield Paragraph(
-            f"{ids} depend on one another, so what is sent of one speaks of the others too: about each of them ε ="
-            f" {numbers.format_epsilon(tree.epsilon)} together, and 1 in {SUSPICION} can become at most"
-            f" {numbers.format_chance(posterior_chance(SUSPICION, tree.epsilon))}."
+            f"{ids} depend on one another, so a report about one also reveals something about the others. Together, the"
+            f" reports spend ε = {numbers.format_epsilon(tree.epsilon)} on each of them, and a suspicion of 1 in"
+            f" {SUSPICION} can become at most {numbers.format_chance(posterior_chance(SUSPICION, tree.epsilon))}."
         )
 
 
 def _format_release(subject: Subject) -> str:
     return (
-        "from its closing date on, and nothing before"
+        "from the closing date on, and nothing before"
         if subject.is_by_invitation
         else f"in steps of at least {STEP} reports"
     )
@@ -196,8 +196,8 @@ def _format_release(subject: Subject) -> str:
 def _list_parties(subject: Subject) -> Iterator[Block]:
     issuer_row = [
         subject.issuer or "The operator of the server, who sends invitations",
-        "hashes of the codes in invitations, and which of them have taken a ticket",
-        "which report came with which invitation: tickets are signed blindly. Names stay with the owner of the list",
+        "hashes of the codes in invitations, and which codes have taken a ticket",
+        "which report belongs to which invitation: tickets are signed blindly. Names stay with the owner of the list",
     ]
     yield Table(
         ["who", "has", "and does not have"],
@@ -209,24 +209,24 @@ def _list_parties(subject: Subject) -> Iterator[Block]:
             ],
             [
                 "The operator of the server",
-                "the noisy bits; while a report arrives they could see from where and when",
-                "answers: the noise was added before. The software keeps no time, address or order",
+                "the noisy bits; while a report arrives, the operator could see when and from where",
+                "answers, because the noise was added before. The software stores no time, address or order",
             ],
             *([issuer_row] if subject.is_by_invitation else []),
             [
                 "The network",
-                "that a device visited the survey's server; over https no content",
+                "that a device visited the survey's server, but over https no content",
                 "answers",
             ],
             [
                 "Somebody with access to the respondent's device",
-                "what the device remembers of having answered",
+                "the device's record of having answered",
                 "anything from the server beyond what is listed above",
             ],
-            ["The public", "the definition: questions, parameters, digest", "anything about anybody who took part"],
+            ["The public", "the definition: questions, parameters, digest", "anything about any person who took part"],
         ],
     )
-    yield Paragraph("In the words that respondents read on the survey's privacy page. What is not stored:")
+    yield Paragraph("The lists below are quoted from the survey's privacy page for respondents. What is not stored:")
     yield Bullets(_quote_privacy_page("unstored_", invited=subject.is_by_invitation))
     yield Paragraph("What is not protected:")
     yield Bullets(_quote_privacy_page("unprotected_"))
@@ -242,18 +242,18 @@ def _quote_privacy_page(prefix: str, *, invited: bool = False) -> list[str]:
 def _describe_retention(subject: Subject) -> Iterator[Block]:
     terms = subject.terms
     yield Paragraph(
-        "Of a report the server keeps one row: the survey, the random number and the noisy bits. There is no time, no"
-        " address and no order in it. Rows stay until the owner deletes the survey, which deletes all its versions and"
-        " reports."
+        "The server stores one row for each report: the survey, the random number and the noisy bits. A row has no"
+        " time, no address and no order. Rows stay until the owner deletes the survey, which deletes all its versions"
+        " and reports."
     )
     if subject.is_by_invitation:
         yield Paragraph(
-            "Apart from that, of an invitation: the hash of its code, and whether it has got its ticket. When the"
-            " survey closes, the private key and the hashes of what was signed are destroyed."
+            "For each invitation, the hash of its code is stored, and whether the code has taken its ticket. When the"
+            " survey closes, the private key and the hashes of the signed data are destroyed."
         )
     dates = [(name, getattr(terms, name, None)) for name in ("opens", "closes", "max_reports", "deletes")]
     rows = [[name.replace("_", " "), str(value)] for name, value in dates if value]
     if subject.is_by_invitation and not getattr(terms, "closes", None):
-        rows.append(["closes", "28 days after it opens; it can only be moved later"])
-    rows.append(["results", "public" if terms.public else "private: for the owner alone"])
-    yield Table(["term, which the owner may change", "as planned"], rows)
+        rows.append(["closes", "28 days after it opens; this date can only be moved later"])
+    rows.append(["results", "public" if terms.public else "private: only for the owner"])
+    yield Table(["term (the owner may change it)", "as planned"], rows)

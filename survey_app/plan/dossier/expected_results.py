@@ -21,9 +21,8 @@ def describe_precision(subject: Subject, respondents: int) -> Iterator[Block]:
     group_note = f" of all {len(subject.groups)} groups" if study else ""
     yield Paragraph(
         f"Planned for {numbers.format_count(respondents)} respondents{group_note}, with "
-        f"{numbers.format_percent(settings.confidence)}"
-        " confidence, about a large population of which they are a random sample. Noise and sampling are both in these"
-        " margins."
+        f"{numbers.format_percent(settings.confidence)} confidence. They are assumed to be a random sample of a large"
+        " population. The margins include both noise and sampling."
     )
     part = numbers.format_percent(MARGIN)
     if study:
@@ -35,7 +34,7 @@ def describe_precision(subject: Subject, respondents: int) -> Iterator[Block]:
         )
     else:
         yield Table(
-            ["question", "a figure such as", "margin", f"respondents for ±{part} of its range"],
+            ["question", "figure at its assumed value", "margin", f"respondents for ±{part} of its range"],
             [
                 [Mono(line.id), line.assumption, _format_margin(line), numbers.format_respondents(line.respondents)]
                 for line in lines
@@ -44,8 +43,8 @@ def describe_precision(subject: Subject, respondents: int) -> Iterator[Block]:
         vague = any(line.is_uninformative for line in lines)
     if vague:
         yield Paragraph(
-            "Where a margin is uninformative, so few respondents cannot answer the question: leave it out, or ask"
-            " more people."
+            "Where a margin is uninformative, this number of respondents is too small for the question. Leave the"
+            " question out, or ask more people."
         )
 
 
@@ -60,7 +59,7 @@ def _describe_groups(study: StudyPlan, lines: Sequence[Forecast], part: str) -> 
         [
             [
                 group.group,
-                "not known" if group.size is None else numbers.format_count(group.size),
+                "unknown" if group.size is None else numbers.format_count(group.size),
                 "no total" if group.weight is None else numbers.format_percent(group.weight, 3),
                 numbers.format_count(group.respondents),
             ]
@@ -68,8 +67,8 @@ def _describe_groups(study: StudyPlan, lines: Sequence[Forecast], part: str) -> 
         ],
     )
     if len(study.table_groups) < len(study.groups):
-        yield Paragraph("Of many groups, the margins of the smallest and of the largest:")
-    head = ["margins", "a figure such as", *(["all groups"] if study.margins else [])]
+        yield Paragraph("Because there are many groups, the table shows only the smallest and the largest:")
+    head = ["margins", "figure at its assumed value", *(["all groups"] if study.margins else [])]
     rows = [
         [
             Mono(line.id),
@@ -82,26 +81,26 @@ def _describe_groups(study: StudyPlan, lines: Sequence[Forecast], part: str) -> 
     ]
     yield Table([*head, *(group.group for group in study.table_groups), f"respondents of one group for ±{part}"], rows)
     for sentence in study.requirements:
-        yield Paragraph(f"For all ±{part}, {sentence}.")
+        yield Paragraph(f"For ±{part} on every question, {sentence}.")
 
 
 def describe_registration(subject: Subject) -> Iterator[Block]:
     """Yield the digests, or the time from which they are known, then the parameters and the definition."""
     survey = subject.survey
     explanation = (
-        "It is public and cannot be changed under its digest: a changed one has another, and a device that was given a"
-        " link with this one refuses it. To register the study, register"
+        "is public and cannot be changed under its digest. A changed definition has another digest, and a device whose"
+        " link has this digest refuses it. To register the study, register"
     )
-    source = "a definition for each group" if subject.groups else "the definition below"
+    source = "a definition for each group. Each definition" if subject.groups else "the definition below. It"
     digests = "all digests" if subject.groups else "the digest"
     yield Paragraph(
-        f"Questions, options and parameters are fixed by {source}. {explanation} {digests}; to check"
+        f"Questions, options and parameters are fixed by {source} {explanation} {digests}. To check"
         f" {'them' if subject.groups else 'it'}, compute SHA-256 of the definition's bytes."
     )
     if subject.is_keyless:
         yield Paragraph(
             "There is no digest yet. The key for tickets is made at publishing and is part of the definition, so the"
-            " digest is known only then: publish the survey without opening it (candor survey add --later), and make"
+            " digest is known only then. Publish the survey without opening it (candor survey add --later), and make"
             f" this document again (candor dossier {subject.slug})."
         )
     if subject.groups:
@@ -120,9 +119,9 @@ def describe_registration(subject: Subject) -> Iterator[Block]:
         [[Mono(field_name(field)), Mono(format_integers(field))] for field in survey.fields],
     )
     if subject.groups:
-        key = ", and in the key for tickets, of which each has its own" if subject.is_by_invitation else ""
-        yield Paragraph(f"The definitions differ in slug and group alone{key}. That of {subject.groups[0].label}:")
-    key_note = ", still without its key" if subject.is_keyless else ""
+        parts = "slug, group and the key for tickets" if subject.is_by_invitation else "slug and group"
+        yield Paragraph(f"The definitions differ only in {parts}. The definition of {subject.groups[0].label} follows.")
+    key_note = ", without its key" if subject.is_keyless else ""
     yield Paragraph(f"The definition, {len(survey.source)} bytes{key_note}, in one line:")
     yield Code(survey.source.decode())
 

@@ -46,7 +46,7 @@ class Subject:
 
     @property
     def survey(self) -> Survey:
-        """The only definition, or that of the first group; groups differ in slug, group and key alone."""
+        """The only definition, or that of the first group; groups differ only in slug, group and key."""
         return self.surveys[0]
 
     @property

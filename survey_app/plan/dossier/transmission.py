@@ -56,11 +56,11 @@ def describe_transmission(subject: Subject) -> Iterator[Block]:
     answers, report = make_example(subject)
     body = report.to_json()
     yield Paragraph(
-        "This is a report as a device would send it, made with answers that were made up for this document."
-        " The answers never leave it."
+        "This is an example of a report, as a device would send it, from answers that were made up for this document."
+        " The answers themselves never leave the device."
     )
-    yield Table(["part", "made-up answer", "what is sent says", "as bits"], [*_list_parts(survey, answers, report)])
-    yield Paragraph(f"The whole body of the request, {len(body)} bytes, with nothing else in it:")
+    yield Table(["part", "made-up answer", "what the report says", "as bits"], [*_list_parts(survey, answers, report)])
+    yield Paragraph(f"The complete body of the request, {len(body)} bytes, with nothing else in it:")
     yield Code(body.decode())
     yield Paragraph(" ".join(_explain_members(subject)))
 
@@ -75,14 +75,14 @@ def _list_parts(survey: Survey, answers: dict[str, Any], report: Report) -> Iter
 
 def _explain_members(subject: Subject) -> Iterator[str]:
     """Yield a sentence about each member of a report."""
-    key_note = ", which is made at publishing; zeros stand for it here" if subject.is_keyless else ""
+    key_note = ". It is made at publishing, so zeros are shown here" if subject.is_keyless else ""
     yield f"“survey” is the digest of the definition{key_note}."
-    ticket_note = " and follows from the ticket" if subject.is_by_invitation else ""
-    yield f"“id” is a random number that serves only to count a report once{ticket_note}, “bits” are the noisy bits."
+    ticket_note = ", derived from the ticket," if subject.is_by_invitation else ""
+    yield f"“id” is a random number{ticket_note} that serves only to count a report once. “bits” are the noisy bits."
     if subject.is_by_invitation:
         yield (
-            "“ticket” is a blind signature that was given for an invitation and that its giver cannot recognise; the"
-            " one shown here is made up, and nobody signed it."
+            "“ticket” is a blind signature, given for an invitation, that its signer cannot recognise. The ticket shown"
+            " here is made up, and nobody signed it."
         )
     yield "Every report has this size, whatever was answered."
 

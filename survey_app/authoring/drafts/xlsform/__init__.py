@@ -44,7 +44,7 @@ TABLE_LABEL = "generated_table_list_label_"  # pyxform's name for the label of a
 
 
 class FormError(Exception):
-    """The file is no XLSForm, or none of its questions can be asked: a stable code, and the reason."""
+    """The file is not an XLSForm, or none of its questions can be asked: a stable code, and the reason."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -67,7 +67,9 @@ def read_form(path: Path) -> dict[str, Any]:
         from pyxform.xls2json import workbook_to_json
         from pyxform.xls2json_backends import get_xlsform
     except ImportError:
-        raise FormError("no_pyxform", "XLSForms need pyxform: pip install 'candor-survey[xlsform]'") from None
+        raise FormError(
+            "no_pyxform", "XLSForms need pyxform; install it with pip install 'candor-survey[xlsform]'"
+        ) from None
     try:
         workbook = get_xlsform(xlsform=str(path), file_type=path.suffix.lower())
         form: dict[str, Any] = workbook_to_json(
@@ -75,7 +77,7 @@ def read_form(path: Path) -> dict[str, Any]:
         )
     except PyXFormError as error:
         raise FormError(
-            "not_xlsform", f"{path} is no XLSForm that pyxform reads: {' '.join(str(error).split())}"
+            "not_xlsform", f"{path} is not an XLSForm that pyxform can read: {' '.join(str(error).split())}"
         ) from None
     return form
 
@@ -96,7 +98,9 @@ def make_draft(form: Mapping[str, Any], name: str) -> Draft:
         _import_row(state, child, None)
     if not state.ids:
         reasons = "; ".join(f"{omission.name}: {omission.reason}" for omission in state.omissions)
-        raise FormError("nothing_to_ask", f"nothing in {name} can be asked with randomized answers. {reasons}".strip())
+        raise FormError(
+            "nothing_to_ask", f"no question in {name} can be asked with randomized answers. {reasons}".strip()
+        )
     title = to_line(state.texts.text(form.get("title")) or "Untitled survey")
     slug = make_id(str(form.get("id_string") or title), set()) or "survey"
     if state.notes:
@@ -125,20 +129,22 @@ def make_draft(form: Mapping[str, Any], name: str) -> Draft:
 def _list_preface_lines(
     name: str, state: FormImport, skipped_languages: list[str], missing: list[str]
 ) -> Iterator[str]:
-    yield from format_comment(f"A draft from {to_line(name)}, an XLSForm. Read it through before you publish it.")
+    yield from format_comment(f"A draft made from the XLSForm {to_line(name)}. Review it before you publish it.")
     yield from format_comment(
-        "ε is what one person gives away in all; candor plan says how many respondents that takes. A question that the"
-        " form did not require is optional here, and that costs respondents: take it out where you can."
+        "ε is the total privacy loss of one person; candor plan shows how many respondents it takes. Questions that the"
+        " form did not require are optional here. Optional questions take more respondents: remove optional where you"
+        " can."
     )
     if state.omissions:
-        yield from format_comment(f"Not taken: {len(state.omissions)}; each is named below, with the reason.")
+        yield from format_comment(f"Left out: {len(state.omissions)}; each is named below, with the reason.")
     if skipped_languages:
         names = ", ".join(to_line(language) for language in skipped_languages)
         yield from format_comment(
-            f"The form also speaks {names}, which is not taken: its name has no tag, such as Deutsch (de) has."
+            f"The form also has texts in {names}. They are left out, because the name lacks a tag, such as de in"
+            " Deutsch (de)."
         )
     if missing:
-        yield from format_comment(f"Still to be translated, in the original's words until then: {', '.join(missing)}.")
+        yield from format_comment(f"Not translated yet, and in the original language until then: {', '.join(missing)}.")
 
 
 def _import_row(state: FormImport, node: Mapping[str, Any], outer_condition: str | None) -> None:
@@ -204,7 +210,7 @@ def _import_group(state: FormImport, node: Mapping[str, Any], outer_condition: s
 
 
 def _import_table(state: FormImport, rows: list[Mapping[str, Any]], label: Label, outer_condition: str | None) -> bool:
-    """Import statements that share a list of options as a battery. Return False if these rows are no table."""
+    """Import statements that share a list of options as a battery. Return False if these rows are not a table."""
     lists = {str(row.get("itemset")) for row in rows}
     table = all(_appearance(row) == "list-nolabel" and row.get("type") == "select one" for row in rows)
     if len(rows) < 2 or len(lists) > 1 or not table or any(row.get("bind", {}).get("relevant") for row in rows):
@@ -230,7 +236,10 @@ def _import_table(state: FormImport, rows: list[Mapping[str, Any]], label: Label
     notes = [note for _, _, row_notes in questions for note in row_notes] + set_condition(
         state, battery, joint_row, outer_condition
     )
-    for note in [*notes, "A table of the form, as a battery: its points count 1, 2, 3, … unless you write scores"]:
+    for note in [
+        *notes,
+        "A table of the form, imported as a battery: its points score 1, 2, 3, … unless you write scores",
+    ]:
         state.blocks += format_comment(note, 2)
     state.blocks.append(format_item(battery, 2, "\n"))
     state.in_table = True

@@ -30,29 +30,27 @@ class Omission(NamedTuple):
     reason: str
 
 
-PLACES = Reason("place", "a place can give a person away whatever noise is added; ask for one of several regions")
-TRACES = Reason("trace", "it would tell who answered, or when: Candor keeps neither")
+PLACES = Reason("place", "a place can identify a person whatever noise is added; ask for one of several regions")
+TRACES = Reason("trace", "it would record who answered or when, and Candor stores neither")
 FILES = Reason("file", "a file cannot be randomized")
 MOMENTS = Reason(
     "moment",
-    "dates and times have no options to draw from; ask for a number, such as years ago, or for ranges as options",
+    "dates and times have no options to draw from; ask for a number, such as years ago, or offer ranges as options",
 )
-DEPENDENT_NOTE = Reason(
-    "dependent_note", "a text with a condition, or that quotes an answer, cannot stand above a question"
-)
+DEPENDENT_NOTE = Reason("dependent_note", "a note that has a condition or quotes an answer cannot introduce a question")
 EMPTY_NOTE = Reason("empty_note", "it has no text")
 REASONS = {  # by type
     "text": Reason(
-        "free_text", "free text cannot be randomized: no noise hides what somebody wrote; ask for options or a number"
+        "free_text", "free text cannot be randomized, because no noise hides written words; ask for options or a number"
     ),
     "calculate": Reason("calculation", "nothing can be computed from answers that never leave the device"),
     "rank": Reason(
-        "ranking", "an order of the options has too many possible answers to be hidden well; ask for the first one"
+        "ranking", "a ranking has too many possible answers to be hidden well; ask only for the first choice"
     ),
-    "repeat": Reason("repeat", "a part that repeats has no fixed number of answers"),
-    "acknowledge": Reason("consent", "a tick before the questions is what consent is for; put its words there"),
-    "barcode": Reason("barcode", "free text cannot be randomized, and neither can what a camera reads"),
-    "hidden": Reason("hidden", "what people do not see they are not asked"),
+    "repeat": Reason("repeat", "a repeated group has no fixed number of answers"),
+    "acknowledge": Reason("consent", "a tick before the questions is part of the consent; move its text to consent"),
+    "barcode": Reason("barcode", "a barcode cannot be randomized, just like free text"),
+    "hidden": Reason("hidden", "respondents do not see this row, so it asks nothing"),
     **dict.fromkeys(("date", "dateTime", "time"), MOMENTS),
     **dict.fromkeys(("geopoint", "geotrace", "geoshape", "start-geopoint"), PLACES),
     **dict.fromkeys(("photo", "audio", "video", "file", "background-audio", "osm"), FILES),
@@ -84,8 +82,9 @@ class ImportedQuestion:
 class FormImport:
     """The state of an import while the rows of a form are read.
 
-    A heading waits for its first question, so that none is above no question. Notes wait too, since respondents would
-    not find them between two questions: they introduce the next question, and the last ones are the thanks.
+    A heading waits for its first question, so that no heading is without a question. Notes wait too, because
+    respondents would not find them between two questions. They introduce the next question; the last ones are the
+    thanks.
     """
 
     form: Mapping[str, Any]
@@ -101,7 +100,7 @@ class FormImport:
 
     @property
     def title(self) -> Label:
-        """The title of a part without a heading of its own: that of its group, or of the form."""
+        """The title of a part without its own heading: that of its group, or of the form."""
         return self.groups[-1] if self.groups else self.form.get("title")
 
     def use_notes_as_description(self) -> None:
@@ -112,7 +111,7 @@ class FormImport:
         """Write the waiting heading, if any, before the next question."""
         if self.notes and not (self.heading or self.ids):
             self.use_notes_as_description()
-        if not self.heading and (self.notes or self.in_table):  # a battery goes on to the next heading
+        if not self.heading and (self.notes or self.in_table):  # a battery continues to the next heading
             self.heading = Heading(self.title)
         if self.heading:
             self.heading.notes += self.notes
@@ -141,12 +140,12 @@ def convert_question(state: FormImport, node: Mapping[str, Any], kind: str, name
     notes = [f"{key} of {name} is left out" for key in IGNORED_COLUMNS if node.get(key)]
     if not text:
         text = name
-        notes.append(f"{name} has no label; write what is asked")
+        notes.append(f"{name} has no label; write the question")
     if "${" in text:
-        notes.append("Its text quotes an answer (${…}), which no form of Candor fills in: write it anew")
+        notes.append("Its text quotes an answer (${…}), which Candor forms do not fill in; rewrite it")
     identity = make_id(name, state.ids)
     if identity != name:
-        notes.append(f"{name} is called {identity} here")
+        notes.append(f"{name} is renamed {identity}")
     question: dict[str, Plain] = {"id": identity, "type": "", "text": text}
     labels: dict[str, str] = {}
     if kind in ("select one", "select all that apply"):
@@ -172,9 +171,9 @@ def convert_question(state: FormImport, node: Mapping[str, Any], kind: str, name
             return number_keys
         question |= {"type": "number", **number_keys}
         if kind == "decimal":
-            notes.append(f"A decimal needs steps: {number_keys['step']} was chosen, change it if you like")
+            notes.append(f"A decimal number needs a step: {number_keys['step']} was chosen; change it if you like")
     else:
-        return REASONS.get(kind, Reason("unknown_type", f"there is nothing like the type {kind!r} here"))
+        return REASONS.get(kind, Reason("unknown_type", f"Candor has no question type like {kind!r}"))
     return question, labels, notes
 
 
@@ -194,7 +193,7 @@ def _label_options(state: FormImport, node: Mapping[str, Any]) -> dict[str, str]
         return Reason("no_options", "its options are not in the workbook")
     labels = {str(row["name"]): to_line(state.texts.text(row.get("label")) or str(row["name"])) for row in rows}
     if len(labels) < 2:
-        return Reason("one_option", "it has one option only; ask for yes or no")
+        return Reason("one_option", "it has only one option; ask a yes or no question")
     if len(set(labels.values())) < len(labels):
         return Reason("same_label", "two of its options have the same label")
     return labels
@@ -217,14 +216,14 @@ def _number_keys(node: Mapping[str, Any], kind: str) -> dict[str, Plain] | Reaso
         try:
             low, high, step = (Decimal(str(parameters[key])) for key in ("start", "end", "step"))
         except InvalidOperation:
-            return Reason("bad_range", "its ends are no plain numbers")
+            return Reason("bad_range", "its limits are not plain numbers")
     else:
         bounds = _parse_bounds(str(node.get("bind", {}).get("constraint", "")), integers_only=kind == "integer")
         if bounds is None:
             return Reason(
                 "no_range",
-                "a number needs a smallest and a largest value, or one answer could stand out; give it a constraint"
-                " such as . >= 0 and . <= 60",
+                "a number needs a smallest and a largest value, because one answer could stand out otherwise; add a"
+                " constraint such as . >= 0 and . <= 60",
             )
         low, high = bounds
         digits = max(len(f"{end:f}".partition(".")[2].rstrip("0")) for end in bounds)
@@ -233,12 +232,12 @@ def _number_keys(node: Mapping[str, Any], kind: str) -> dict[str, Plain] | Reaso
         low, high = high, low
     least, most, width, _ = to_grid(low, high, abs(step) or Decimal(1))
     if least == most or (most - least) % width or (most - least) // width > MOST_STEPS:
-        return Reason("bad_steps", "its steps do not lead from its smallest to its largest value")
+        return Reason("bad_steps", "its step does not divide its range into a valid number of whole steps")
     return {"min": f"{low:f}", "max": f"{high:f}", "step": f"{abs(step):f}"}
 
 
 def _parse_bounds(constraint: str, *, integers_only: bool) -> tuple[Decimal, Decimal] | None:
-    """Return the smallest and the largest value that a constraint allows, or None if it is no such range."""
+    """Return the smallest and the largest value that a constraint allows, or None if it is not such a range."""
     parts = PARTS.split(constraint.replace("(", " ").replace(")", " ").strip())
     if "or" in parts[1::2]:
         return None
@@ -274,8 +273,8 @@ def set_condition(
         return []
     question["optional"] = "true"
     return [
-        f"The form asked this only where {to_line(relevant)}. That is no plain equality with an earlier question of"
-        " this draft, so everybody is asked, and may leave it out: write a show_if if you can"
+        f"The form asked this only where {to_line(relevant)}. This condition is not a simple equality with an earlier"
+        " question of this draft, so everybody is asked and may skip it. Write a show_if if you can"
     ]
 
 
