@@ -5,6 +5,7 @@ leaves a page and does not report. `Visit` is one person's device: a browser con
 """
 
 import contextlib
+import functools
 import re
 import socket
 import sqlite3
@@ -92,7 +93,8 @@ class Site:
         handler = type("_Tracked", (_Quiet,), {"sockets": self._sockets})
         self._http = make_server("127.0.0.1", 0, app, threaded=True, request_handler=handler)
         self.origin = f"http://127.0.0.1:{self._http.server_port}"
-        self._thread = threading.Thread(target=lambda: self._http.serve_forever(poll_interval=0.01))
+        serve = functools.partial(self._http.serve_forever, poll_interval=0.01)
+        self._thread = threading.Thread(target=serve, daemon=True)  # a test that fails before `close` must not hang
         self._thread.start()
 
     def add(self, made: Survey | dict[str, Any] | Path, **options: Any) -> PublishedSurvey:

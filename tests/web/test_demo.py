@@ -1,5 +1,6 @@
 """The demo's three roles: only where `candor demo` serves, only its own survey, and nothing that others do not see."""
 
+import contextlib
 import math
 import re
 import secrets
@@ -214,26 +215,25 @@ def test_private_or_deleted_there_is_nothing_to_see(installation: Installation) 
 
 @pytest.mark.essential
 def test_a_newcomer_takes_the_roles_without_scripts(tmp_path: Path, browser: Browser) -> None:
-    site = Site(tmp_path, DEMO=(OWN.slug, OWN.digest))
-    fill(site.installation)
-    with visit(browser, java_script_enabled=False) as device:
-        page = device.page
-        page.goto(f"{site.origin}/demo")
-        page.get_by_role("link", name="Open the database").click()
-        page.get_by_role("link", name="Next row").click()
-        chosen = page.locator("[aria-current=true]").inner_text()
-        page.get_by_label("1 in 5").check()
-        page.get_by_role("button", name="Look at the row").press("Enter")
-        expect(page.get_by_text("From 20 in 100, having seen the bits")).to_be_visible()
-        assert page.locator("[aria-current=true]").inner_text() == chosen
-        page.get_by_role("link", name="Back to the three roles").click()
-        expect(page.get_by_role("heading", name="Three roles")).to_be_visible()
-    with visit(browser) as device:
-        for path in PAGES:
-            device.page.goto(f"{site.origin}{path}")
-            for look, rules in (("phone-light", ()), ("desktop-dark", BY_LOOK)):
-                apply_look(device.page, look)
-                assert violations(device.page, *rules) == [], (path, look)
-                assert overflows(device.page) == [], (path, look)
-        assert device.complaints == []
-    site.close()
+    with contextlib.closing(Site(tmp_path, DEMO=(OWN.slug, OWN.digest))) as site:
+        fill(site.installation)
+        with visit(browser, java_script_enabled=False) as device:
+            page = device.page
+            page.goto(f"{site.origin}/demo")
+            page.get_by_role("link", name="Open the database").click()
+            page.get_by_role("link", name="Next row").click()
+            chosen = page.locator("[aria-current=true]").inner_text()
+            page.get_by_label("1 in 5").check()
+            page.get_by_role("button", name="Look at the row").press("Enter")
+            expect(page.get_by_text("From 20 in 100, having seen the bits")).to_be_visible()
+            assert page.locator("[aria-current=true]").inner_text() == chosen
+            page.get_by_role("link", name="Back to the three roles").click()
+            expect(page.get_by_role("heading", name="Three roles")).to_be_visible()
+        with visit(browser) as device:
+            for path in PAGES:
+                device.page.goto(f"{site.origin}{path}")
+                for look, rules in (("phone-light", ()), ("desktop-dark", BY_LOOK)):
+                    apply_look(device.page, look)
+                    assert violations(device.page, *rules) == [], (path, look)
+                    assert overflows(device.page) == [], (path, look)
+            assert device.complaints == []
