@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
-Sets = Sequence[Sequence[int]]  # for each answer, the symbols of a field that hold it
+Sets = Sequence[Sequence[int]]  # for each answer, the symbols of a field that contain it
 
 
 class FigureKind(StrEnum):
@@ -47,7 +47,7 @@ class Sum:
     constant: float = 0.0
 
     def expand_to_symbols(self, sets: Sets, size: int) -> "Sum":
-        """Return the same sum over the `size` symbols of a field; `sets` lists the symbols that hold each answer."""
+        """Return the same sum over the `size` symbols of a field; `sets` lists the symbols of each answer."""
         weights = np.zeros(size)
         for answer in np.flatnonzero(self.weights).tolist():
             weights[sets[answer]] += self.weights[answer]
@@ -82,16 +82,16 @@ class Figure:
     is_rounded: bool = False
 
     def expand_to_symbols(self, sets: Sets, size: int) -> "Figure":
-        """Return the same figure over the `size` symbols of a field; `sets` lists the symbols that hold each answer."""
+        """Return the same figure over the `size` symbols of a field; `sets` lists the symbols of each answer."""
         denominator = self.denominator and self.denominator.expand_to_symbols(sets, size)
         return replace(self, sum=self.sum.expand_to_symbols(sets, size), denominator=denominator)
 
     def numerator_figure(self) -> "Figure":
-        """Return the numerator of a ratio as a figure of its own."""
+        """Return the numerator of a ratio as a separate figure."""
         return replace(self, denominator=None)
 
     def denominator_figure(self) -> "Figure":
-        """Return the denominator of a ratio as a figure of its own, a share; raise ValueError if this is no ratio."""
+        """Return the denominator of a ratio as a separate figure, a share; raise ValueError if this is not a ratio."""
         if self.denominator is None:
             raise ValueError("this is no ratio")
         return replace(self, kind=FigureKind.SHARE, sum=self.denominator, denominator=None, low=0.0, high=1.0)
@@ -99,7 +99,7 @@ class Figure:
     def contrast_at(self, ratio: float) -> "Figure":
         """Return numerator − `ratio` · denominator as a figure; it is zero if the true ratio is `ratio`.
 
-        Raise ValueError if this figure is no ratio.
+        Raise ValueError if this figure is not a ratio.
         """
         if self.denominator is None:
             raise ValueError("this is no ratio")

@@ -1,1 +1,1 @@
-"""Proof, not promise: computations, audits and trials of a survey that need no trust in its server."""
+"""Computations, audits and trials of a survey that require no trust in its server."""

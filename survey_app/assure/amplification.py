@@ -8,7 +8,7 @@ Here C ~ Bin(n − 1, e^−ε₀), A ~ Bin(C, ½) and D is 1 with probability a 
 The follow-up paper claims more, but its erratum withdraws the general theorem, so it is not used.
 
 The result holds only if that party is not the analyst and drops ids, times and order.
-It also requires that every device ran the same definition.
+It also requires that every device used the same definition.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""The form of a survey as one reproducible file, which nobody can change unnoticed.
+"""The form of a survey as one reproducible file, so that every change to it can be noticed.
 
 The same version, definition and server give the same bytes on every machine.
 The file contains the script, the styles, Candor's own strings and the definition.
@@ -88,7 +88,9 @@ def build_form_file(survey: Survey, server: str, *, script: str, style: str, mar
     check_server(server)
     for part in (script, style):
         if match := ENDING.search(part):
-            raise FormFileError("unsafe_part", f"a script or style with {match.group()!r} cannot be put into a page")
+            raise FormFileError(
+                "unsafe_part", f"a script or style that contains {match.group()!r} cannot be embedded in a page"
+            )
     words = Words(survey.language)
     home = f"{server}/s/{survey.slug}"
     issuer = survey.tickets.issuer if survey.tickets else ""
@@ -189,4 +191,4 @@ def describe_difference(actual: bytes, expected: bytes) -> str:
             return "no more bytes"
         return repr(data[max(0, position - EXCERPT_RADIUS) : position + EXCERPT_RADIUS].decode("utf-8", "replace"))
 
-    return f"byte {position + 1}, line {line}: the file has {excerpt(actual)}, this version makes {excerpt(expected)}"
+    return f"byte {position + 1}, line {line}: the file has {excerpt(actual)}, this version builds {excerpt(expected)}"

@@ -28,7 +28,7 @@ LEVEL = 0.001  # false alarm rate of one look: for all range tests of a survey t
 
 @dataclass(frozen=True)
 class ImpossibleCount:
-    """A count that honest devices hardly send, for any answers; `p_value` assumes the answers that fit it best."""
+    """A count that honest devices are very unlikely to send; `p_value` assumes the answers that fit it best."""
 
     questions: tuple[str, ...]
     bit: ItemCount
@@ -74,17 +74,17 @@ def describe_manipulation(survey: Survey, tally: Tally) -> list[str]:
     sentences: list[str] = []
     for case in find_impossible_counts(survey, tally):
         bit = case.bit
-        rate, amount, group = ("seldom", "fewer", "nobody") if case.is_too_low else ("often", "more", "everybody")
+        rate, amount, group = ("rarely", "fewer", "nobody") if case.is_too_low else ("often", "more", "everybody")
         sentences.append(
-            f"“{bit.label}” ({' + '.join(case.questions)}) was named too {rate} to be honest: "
+            f"“{bit.label}” ({' + '.join(case.questions)}) was named too {rate} for honest devices: "
             f"{format_count(bit.ones)} times"
-            f" in {format_count(bit.n)} reports, {amount} than chance allows even if {group} had it "
+            f" in {format_count(bit.n)} reports, {amount} than chance allows even if {group} had given this answer "
             f"({format_p_value(case.p_value)})."
         )
     for questions, test in find_odd_draws(survey, tally):
         event = f"the options of {' + '.join(questions)} were drawn" if questions else "devices drew their questions"
         sentences.append(
-            f"Not by chance: how often {event} (χ² = {test.statistic:.1f}, {format_p_value(test.p_value)})."
+            f"Chance does not explain how often {event} (χ² = {test.statistic:.1f}, {format_p_value(test.p_value)})."
         )
     return sentences
 

@@ -41,7 +41,7 @@ MODULE_PATH = re.compile(r"(/[a-z][a-z0-9_]*)+\.js")
 
 
 HEAD = """\
-// The modules that are named below, in one piece, without comments or indentation; to read one, ask for its path.
+// The modules named below in one script, without comments or indentation. To read a module, request its path.
 """
 
 
@@ -234,7 +234,7 @@ def tokens(source: str) -> Iterator[Token]:
     while at < len(source):
         token = TOKEN.match(source, at)
         if token is None or token.lastgroup is None:
-            raise BundleError("unsupported", f"no token at character {at}")
+            raise BundleError("unsupported", f"the source has no valid token at character {at}")
         kind, text, start = token.lastgroup, token.group(), at
         if text in ("'", '"'):
             raise BundleError("unsupported", f"the string at character {at} does not end")

@@ -117,7 +117,9 @@ def _scan_file(source: BinaryIO, survey: Survey | None, progress: Callable[[int]
     while line := source.readline(LARGEST_LINE + 1):
         number += 1
         if len(line) > LARGEST_LINE:
-            raise ShufflingError("too_long", f"longer than {LARGEST_LINE} bytes, so not a report", number)
+            raise ShufflingError(
+                "too_long", f"the line is longer than {LARGEST_LINE} bytes, so it is not a report", number
+            )
         if line.strip():
             try:
                 _scan_line(scan, json.loads(line), place, first=number == 1)
@@ -129,32 +131,36 @@ def _scan_file(source: BinaryIO, survey: Survey | None, progress: Callable[[int]
         place += len(line)
         progress(len(line))
     if not scan.offsets:
-        raise ShufflingError("no_reports", "there are no reports in the file")
+        raise ShufflingError("no_reports", "the file contains no reports")
     return scan
 
 
 def _scan_line(scan: _Scan, value: Any, offset: int, *, first: bool) -> None:
     """Add one line to the scan; raise _LineFault or CandorError if it is not a report to this definition."""
     if not isinstance(value, dict):
-        raise _LineFault("not_a_report", "not a report, which is an object with survey, id and bits")
+        raise _LineFault("not_a_report", "not a report: a report is an object with the keys survey, id and bits")
     if first and "definition" in value:
         definition = Survey.from_stored(canonical.dumps(value["definition"]))
         if scan.survey and scan.survey.digest != definition.digest:
-            reason = f"the file has the definition {definition.digest}, --definition names {scan.survey.digest}"
+            reason = f"the file has the definition {definition.digest}, but --definition names {scan.survey.digest}"
             raise _LineFault("other_definition", reason)
         scan.survey, scan.digest = definition, definition.digest
         return
     texts = all(isinstance(value[key], str) for key in value.keys() & {"survey", "id", "bits"})
     if not (texts and value.keys() <= PERMITTED and "bits" in value):
-        raise _LineFault("not_a_report", "not a report, which has the keys survey, id and bits, with texts")
+        raise _LineFault(
+            "not_a_report", "not a report: a report has the keys survey, id and bits, and their values are strings"
+        )
     digest = value.get("survey", scan.digest)
     if digest and not DIGEST.fullmatch(digest):
-        raise _LineFault("bad_digest", "survey must be a digest: 64 digits and letters from a to f")
+        raise _LineFault("bad_digest", "survey must be a digest of 64 characters: digits, and letters from a to f")
     scan.digest = scan.digest or digest
     if not scan.digest:
-        raise _LineFault("no_definition", "the report names no survey; name its definition with --definition")
+        raise _LineFault("no_definition", "the report names no survey; give its definition with --definition")
     if digest != scan.digest:
-        reason = "a report to another definition than the reports before; shuffle one definition at a time"
+        reason = (
+            "the report belongs to a different definition than the reports before it; shuffle one definition at a time"
+        )
         raise _LineFault("several_definitions", reason)
     bits = from_base64url(value["bits"])
     if scan.survey:
@@ -163,7 +169,9 @@ def _scan_line(scan: _Scan, value: Any, offset: int, *, first: bool) -> None:
         identity, bits_hash = from_base64url(value["id"]), hashlib.sha256(bits).digest()
         earlier_hash = scan.bits_hashes.setdefault(identity, bits_hash)
         if earlier_hash != bits_hash:
-            raise _LineFault("reused_id", "the id of an earlier report, with other bits; remove one of the two lines")
+            raise _LineFault(
+                "reused_id", "the report has the id of an earlier report, but other bits; remove one of the two lines"
+            )
         if earlier_hash is not bits_hash:
             scan.duplicates += 1
             return

@@ -27,7 +27,7 @@ class PairError(Refusal):
 
 
 class SeparateBlocksError(PairError):
-    """No device answered both questions, because they are in different blocks and each device answers one block."""
+    """No device answered both questions: they are in different blocks, and each device answers one block."""
 
     def __init__(self, message: str) -> None:
         super().__init__(RefusalCode.SEPARATE_BLOCKS, message)
@@ -35,7 +35,7 @@ class SeparateBlocksError(PairError):
 
 @dataclass(frozen=True)
 class CrosstabEstimates:
-    """The cells of a cross-tab, the shares within each row, their differences to the first row, and a test.
+    """The cells of a cross-tab, the shares within each row, their differences from the first row, and a test.
 
     An impossible cell is in none of the lists. If there is one, `test` is None.
     """
@@ -98,7 +98,7 @@ def share_estimate(n: int, value: float, point: float, low: float, high: float, 
 
 
 def estimate_rows(names: tuple[Names, Names], rows: RowShares, n: int, z: float) -> tuple[list[Cell], list[Cell]]:
-    """Return the shares within rows, and their differences to the first row (MOVER with the correlation of both).
+    """Return the shares within rows, and their differences from the first row (MOVER with the correlation of both).
 
     If a row has only one possible cell, its share is 1, and it has no difference to other rows.
     """

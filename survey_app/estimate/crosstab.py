@@ -69,7 +69,8 @@ def crosstab(
     if len(left.names) * len(right.names) > MOST_CELLS:
         raise PairError(
             RefusalCode.TOO_MANY_CELLS,
-            f"{len(left.names)} × {len(right.names)} cells are too many; at most {MOST_CELLS} can be shown",
+            f"{len(left.names)} × {len(right.names)} cells are more than the limit of {MOST_CELLS}; choose questions"
+            " with fewer options",
         )
     if places[0] == places[1]:
         n = tally.reports if places[0].asked_column is None else int(tally.counts[places[0].asked_column])
@@ -77,8 +78,9 @@ def crosstab(
         return joint_crosstab(evidence, (first, second), (left.names, right.names), options)
     if survey.ask:
         raise SeparateBlocksError(
-            f"no device answered both {rows} and {columns}, since each answers one block of this survey only; to see"
-            f" how they go together next time, write joint: [[{', '.join(_sort_by_survey(survey, rows, columns))}]]"
+            f"no device answered both {rows} and {columns}, because each device answers only one block of this survey;"
+            " to cross them in a future survey, write"
+            f" joint: [[{', '.join(_sort_by_survey(survey, rows, columns))}]]"
         )
     moments = _Moments(left, right)
     for packed in scan:
@@ -112,7 +114,8 @@ class _Scores:
         if scores is None:
             raise PairError(
                 RefusalCode.NO_SHARES,
-                f"{question.id} is a number without bins: only its mean can be estimated, not its shares",
+                f"{question.id} is a number without bins: only its mean can be estimated, not its shares;"
+                " choose another question",
             )
         names = kind.all_answers(question) if by_answer else kind.symbol_labels(question)
         return cls(place, tuple(names), scores, kind.exclusive or not by_answer)

@@ -32,7 +32,7 @@ UNEVEN_RATIO = 2  # ratio of the weights of two groups' reports from which group
 
 
 class GroupsError(Refusal):
-    """The surveys cannot be compared, or their weights give no total."""
+    """The surveys cannot be compared, or no total can be computed with their weights."""
 
 
 def check_same_questions(surveys: Sequence[Survey]) -> None:
@@ -42,7 +42,8 @@ def check_same_questions(surveys: Sequence[Survey]) -> None:
         if list(map(question_signature, first.questions)) != list(map(question_signature, survey.questions)):
             raise GroupsError(
                 RefusalCode.OTHER_QUESTIONS,
-                f"{first.slug} and {survey.slug} do not ask the same questions with the same options",
+                f"{first.slug} and {survey.slug} do not ask the same questions with the same options;"
+                " only surveys that do can be compared",
             )
 
 

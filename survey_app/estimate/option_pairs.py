@@ -45,7 +45,7 @@ def find_option(survey: Survey, name: str) -> tuple[Question, int]:
         )
         raise PairError(
             RefusalCode.UNKNOWN_QUESTION,
-            f"{name!r} is no option: write QUESTION:OPTION, of a question with several answers ({multiples})",
+            f"{name!r} is not an option: write QUESTION:OPTION for a question with several answers ({multiples})",
         )
     if label not in question.labels:
         raise PairError(
@@ -71,13 +71,14 @@ def option_crosstab(
     if not is_option_name(rows) or not is_option_name(columns):
         raise PairError(
             RefusalCode.OPTION_WITH_QUESTION,
-            "an option is crossed with another option of its question; or name both questions as a whole",
+            "an option can be crossed only with another option of its question; name two options of one question,"
+            " or two questions",
         )
     (question, first), (other_question, second) = find_option(survey, rows), find_option(survey, columns)
     if other_question is not question:
         raise PairError(
             RefusalCode.OPTIONS_OF_TWO_QUESTIONS,
-            f"{rows} and {columns} are of two questions; cross {question.id} with {other_question.id} as a whole",
+            f"{rows} and {columns} belong to two questions; cross the questions {question.id} and {other_question.id}",
         )
     if first == second:
         raise PairError(RefusalCode.REPEATED, "choose two different options")
@@ -93,8 +94,8 @@ def option_crosstab(
     if pair is None:
         raise PairError(
             RefusalCode.ONE_OPTION_EACH,
-            f"each device was asked about one option of {question.id} only, so nothing tells how two go together; a"
-            " larger ε, or fewer options, lets a device answer two or more",
+            f"each device was asked about only one option of {question.id}, so two options cannot be crossed; with a"
+            " larger ε, or fewer options, a device can answer two or more",
         )
     counts = _count_pair_reports(survey, question, pair, scan)
     field = replace(evidence.field, questions=option_questions, mechanism=pair.mechanism)

@@ -1,6 +1,6 @@
 """The pairs of answers to two questions that can occur together.
 
-A question with `show_if` has no answer unless its condition holds; neither have the questions that depend on it. Two
+A question with `show_if` has no answer unless its condition holds, and nor have the questions that depend on it. Two
 follow-ups of one question exclude each other if no answer to it shows both.
 """
 
@@ -14,7 +14,7 @@ from survey_app.estimate.question_estimates import joint_symbols
 from survey_app.kinds import kind_of
 from survey_app.tally import columns_of
 
-RequiredLabels = dict[str, frozenset[str]]  # for each question, the labels of which one must have been answered
+RequiredLabels = dict[str, frozenset[str]]  # for each question, labels of which one must be the answer
 
 
 def possible_cells(survey: Survey, rows: Question, columns: Question) -> npt.NDArray[np.bool_]:

@@ -22,7 +22,10 @@ TOLERANCE = 1e-9
 LEAST_INFORMATION = 1e-8  # smallest eigenvalue of the information with which all coefficients are determined
 MOST_LOG_ODDS = 30.0  # log odds from which a probability is indistinguishable from certainty
 MOST_ERROR = 100.0  # standard error of log odds from which an estimate is uninformative
-RUNAWAY = "the reports lie outside what any coefficients explain: one runs away to infinity; collect more, or use fewer"
+RUNAWAY = (
+    "the coefficients cannot be estimated from these reports: one of them diverges to infinity; collect more reports,"
+    " or use fewer predictors"
+)
 
 
 class FitError(Refusal):
@@ -46,7 +49,7 @@ def _inverse(information: Floats) -> Floats:
     if float(np.linalg.eigvalsh(information * np.outer(scale, scale)).min()) < LEAST_INFORMATION:
         raise FitError(
             RefusalCode.UNDETERMINED,
-            "the reports do not determine all coefficients; leave a covariate out, or collect more",
+            "the reports do not determine all coefficients; leave out a covariate, or collect more reports",
         )
     covariance: Floats = np.linalg.inv(information * np.outer(scale, scale)) * np.outer(scale, scale)
     return covariance
@@ -73,7 +76,8 @@ def fit_logistic(
     if np.linalg.matrix_rank(design / norms) < design.shape[1]:
         raise FitError(
             RefusalCode.UNDETERMINED,
-            f"{design.shape[0]} groups with these covariates cannot tell {design.shape[1]} coefficients apart",
+            f"the covariates of {design.shape[0]} group{'s' * (design.shape[0] != 1)} do not determine"
+            f" {design.shape[1]} coefficients; use fewer covariates, or more groups",
         )
     basis, triangle = np.linalg.qr(design / norms)
     back = np.linalg.inv(triangle) / norms[:, None]

@@ -22,13 +22,13 @@ RESERVED = frozenset(("all", "and", "by", "eq", "ge", "gt", "le", "lt", "ne", "n
     *("byte", "double", "float", "if", "in", "int", "long", "strl", "using"),  # of Stata
 }
 NUMBERED_TEXT = re.compile(r"str[0-9]+")  # types of Stata
-JOINT = "The share of an answer to one question is the sum of the shares of the combinations that hold it."
-OPTIONAL = "Among those who answered: divide by one minus the share of “no answer”."
+JOINT = "The share of an answer to one question is the sum of the shares of all combinations that contain it."
+OPTIONAL = "For a share among those who answered, divide by one minus the share of “no answer”."
 
 
 @dataclass(frozen=True)
 class Bit:
-    """One stored bit: it has p and q if a 1 names a symbol, a score if it is a noisy level, and else neither."""
+    """One stored bit: it has p and q if a 1 names a symbol, a score if it is a noisy level, and otherwise neither."""
 
     column: str
     variable: str
@@ -119,7 +119,7 @@ def format_integers(field: Field) -> str:
 def describe_estimator(field: FieldBits) -> str:
     """Explain how to estimate from the sums of these bits; sentences about the questions follow, each once, sorted."""
     channel, questions = channel_of(field.field.mechanism), field.field.questions
-    n = f"the ones in {field.asked_bit.variable}" if field.asked_bit else "the number of reports"
+    n = f"the number of ones in {field.asked_bit.variable}" if field.asked_bit else "the number of reports"
     sentences = [channel.estimator_sentence(n)]
     if channel.coin and not channel.reads_answers:  # bits name symbols, and figures are computed from shares of symbols
         if field.field.joint:

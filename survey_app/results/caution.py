@@ -60,8 +60,8 @@ def effective_sample_size(field: Field, question: Question, lines: Sequence[Line
 def largest_shift(survey: Survey, field: Field, question: Question, fake_share: float = FAKE_SHARE) -> float | None:
     """Return how far fake reports, as a share of all, can move an estimate: a share, or a mean in its own unit.
 
-    An author of fake reports also chooses the options they are asked about. Return None for a mean among respondents
-    who answered: it has no such bound.
+    The author of fake reports also chooses the options that they cover. Return None for a mean among respondents who
+    answered: it has no such bound.
     """
     kind, channel = kind_of(question), channel_of(field.mechanism)
     by_answer = _group_symbols_by_answer(field, question)
@@ -83,11 +83,11 @@ class DeniedAnswer(NamedTuple):
 
     question: Question
     line: Line
-    corrected_estimates: list[tuple[float, float, float]]  # estimate, low, high for each of UNTRUE
+    corrected_estimates: list[tuple[float, float, float]]  # estimate, low, high for each of DENIAL_SHARES
 
 
 def correct_denied_answers(survey: Survey, document: Results) -> list[DeniedAnswer]:
-    """Return for every answer that respondents may deny its estimate/(1 − l), and its interval likewise, cut at 1."""
+    """Return estimate/(1 − l) for every answer that respondents may deny, with its interval; numbers are cut at 1."""
     answers: list[DeniedAnswer] = []
     for question, part in zip(survey.questions, document.questions, strict=True):
         kind = kind_of(question)

@@ -18,10 +18,11 @@ from survey_app.results.survey_document import Results
 LOOKS = range(40, 1001, 20)  # numbers of reports at which a researcher reads the results of an open survey
 MISSED_AT_SOME_LOOK = (24, 27)  # of 100 surveys, ε from 1 to 4; `python -m benchmarks.looks`
 ESTIMATOR = (
-    "Unbiased, (r − q)/(p − q), with P and Q where the methods paragraph has them. What is displayed is not: displayed"
-    " shares are the nearest possible ones, displayed means and differences are made of these, and so they are biased"
-    " towards the middle where reports are few. (Totals of groups are summed before they are made possible.) Give the"
-    " unbiased value beside its interval; every table has it."
+    "The estimator (r − q)/(p − q) is unbiased; where the methods paragraph gives P and Q, they replace p and q."
+    " Displayed figures are not unbiased. Displayed shares are the nearest possible ones, and displayed means and"
+    " differences are computed from these. So they are biased towards the middle where reports are few. (For totals of"
+    " groups, the unbiased values are summed first, and only the sum is moved to the nearest possible value.) Report"
+    " the unbiased value next to its interval; every table has it."
 )
 
 
@@ -85,8 +86,8 @@ def make_checklist(survey: Survey, document: Results | Study, setting: SurveySta
         Item(
             ItemCode.MODE,
             "Mode",
-            "Answered on the respondent's own device, by form or client; randomized there. Say so if paper sheets or"
-            " interviewers were used.",
+            "Respondents answered on their own devices, in the form or with a client, and the devices randomized the"
+            " answers. If paper sheets or interviewers were used, say so.",
             True,
         ),
         Item(
@@ -106,17 +107,17 @@ def make_checklist(survey: Survey, document: Results | Study, setting: SurveySta
         Item(
             ItemCode.NOISE,
             "Noise",
-            "p and q of every mechanism, P and Q of answers that several combinations hold: in the methods paragraph,"
-            " from the published integers.",
+            "The methods paragraph gives p and q of every mechanism, and P and Q of answers that several combinations"
+            " contain. All follow from the published integers.",
         ),
         Item(ItemCode.ESTIMATOR, "Estimator", ESTIMATOR),
         Item(
             ItemCode.INTERVALS,
             "Intervals",
-            f"{format_count(count_intervals(document, setting))} intervals of"
-            f" {format_percent(setting.options.confidence)}"
-            f"{', together within each question' if setting.options.simultaneous else ', each on its own'}; their"
-            " kinds are in the methods paragraph.",
+            f"{format_count(count_intervals(document, setting))} intervals with a confidence of"
+            f" {format_percent(setting.options.confidence)},"
+            f" {'simultaneous within each question' if setting.options.simultaneous else 'each on its own'}. The"
+            " methods paragraph names their methods.",
         ),
         _weights_item(document),
         _stopping_item(setting),
@@ -135,7 +136,7 @@ def _response_item(document: Results | Study) -> Item:
         response += (
             f", of {format_rounded_count(document.invited)} people invited, "
             f"{format_rounded_count(document.taken)} with a ticket"
-            " (in steps)"
+            " (these two counts advance in steps)"
         )
     return Item(ItemCode.RESPONSE, "Response rate", f"{response}. State the number N of people invited, and n/N.", True)
 
@@ -143,17 +144,17 @@ def _response_item(document: Results | Study) -> Item:
 def _stopping_item(setting: SurveyStatus) -> Item:
     rule = setting.stopping_rule or "None was published. State when and why the survey was closed."
     if setting.stopping_rule_changed:
-        rule = f"{rule} This was changed after the survey had opened: state when and why."
+        rule = f"{rule} This rule was changed after the survey opened: state when and why."
     return Item(ItemCode.STOPPING, "Stopping rule", rule, setting.stopping_rule_changed or not setting.stopping_rule)
 
 
 def _weights_item(document: Results | Study) -> Item:
     if isinstance(document, Results):
-        text = "None: every report counts the same. Groups of people need a link each; state weights."
+        text = "None: every report counts the same. Weighting groups of people requires a link for each; state weights."
         return Item(ItemCode.WEIGHTS, "Weights", text)
     if document.total and document.total.questions:
-        basis, source = ("a weight that was given", "weights") if document.total.given else ("its size", "sizes")
-        text = f"In totals, each group by {basis}. State where the {source} come from."
+        basis, source = ("the weight given for it", "weights") if document.total.given else ("its size", "sizes")
+        text = f"In totals, each group is weighted by {basis}. State where the {source} come from."
         return Item(ItemCode.WEIGHTS, "Weights", text, True)
     return Item(ItemCode.WEIGHTS, "Weights", "None: there is no total over the groups.")
 
@@ -169,13 +170,13 @@ def _blocks_item(block_draws: BlockDraws | None) -> list[Item]:
     if block_draws is None:
         return []
     counts = ", ".join(
-        f"{block.name} {format_count(block.n)} of {format_count(round(block.expected))}"
+        f"{block.name} {format_count(block.n)} (expected {format_count(round(block.expected))})"
         for block in block_draws.blocks[:MOST_NAMED]
     )
     more = len(block_draws.blocks) - MOST_NAMED
     rest = f", and {more} more" if more > 0 else ""
-    text = f"Each device answered one block. Devices that drew it, of those expected: {counts}{rest}."
-    return [Item(ItemCode.BLOCKS, "Blocks", f"{text} Give n with each figure, and the test of the draws.")]
+    text = f"Each device answered one block. Devices that drew each block: {counts}{rest}."
+    return [Item(ItemCode.BLOCKS, "Blocks", f"{text} Report n with each figure, and the test of the draws.")]
 
 
 def list_cautions(document: Results | Study, setting: SurveyStatus) -> list[Caution]:
@@ -183,53 +184,54 @@ def list_cautions(document: Results | Study, setting: SurveyStatus) -> list[Caut
     options, number = setting.options, count_intervals(document, setting)
     if options.simultaneous:
         multiplicity = (
-            "Those of one question's answers hold together, as comparing them needs; questions still err apart."
+            "Those for the answers to one question hold simultaneously, as needed to compare these answers. Those for"
+            " different questions do not."
         )
     else:
         multiplicity = (
-            f"Each may miss with probability {format_percent(options.alpha)}, so up to "
-            f"{_format_expected_misses(options.alpha * number)} of them"
-            " are expected to miss; to compare answers, choose simultaneous intervals."
+            f"Each may miss with probability {format_percent(options.alpha)}, so up to"
+            f" {_format_expected_misses(options.alpha * number)} of them"
+            " are expected to miss. To compare answers, choose simultaneous intervals."
         )
     closing = "Intervals assume that the decision to close the survey does not depend on its results."
     if not setting.is_final:
         closing += (
-            " This one is still open, and each interval holds for one look: over many looks at an open survey"
-            f" ({LOOKS[0]}, {LOOKS[1]}, … {format_count(LOOKS[-1])} reports) a true 20% lies outside its 95% "
-            "interval at some"
-            f" look in {MISSED_AT_SOME_LOOK[0]} to {MISSED_AT_SOME_LOOK[1]} of 100 surveys."
+            " This survey is still open, and each interval holds for a single look. Over many looks at an open survey"
+            f" (at {LOOKS[0]}, {LOOKS[1]}, … {format_count(LOOKS[-1])} reports), a true share of 20% lies outside its"
+            f" 95% interval at some look in {MISSED_AT_SOME_LOOK[0]} to {MISSED_AT_SOME_LOOK[1]} of 100 surveys."
         )
     cautions = [
         Caution(
             CautionCode.SAMPLING,
-            "Intervals cover who happened to be drawn, and the randomization. They do not cover people who did not"
-            " answer, who took part because of what they think, or who answered untruly. If the respondents are no"
-            " random sample, only the intervals for these respondents keep their meaning.",
+            "Intervals account for who happened to be sampled, and for the randomization. They do not account for"
+            " people who did not answer, who took part because of their opinions, or who answered untruthfully. If the"
+            " respondents are not a random sample, only the intervals for these respondents keep their meaning.",
         ),
         Caution(
             CautionCode.TOGETHER if options.simultaneous else CautionCode.APART,
-            f"{format_count(number)} intervals of {format_percent(options.confidence)} are shown. {multiplicity}",
+            f"{format_count(number)} intervals with a confidence of {format_percent(options.confidence)} are shown."
+            f" {multiplicity}",
         ),
         Caution(CautionCode.STOPPING if setting.is_final else CautionCode.OPEN, closing),
         Caution(
             CautionCode.NOISE,
-            "Noise costs precision: each question tells how many reports without noise would tell as much (its"
-            " effective sample size; the design effect is n divided by it).",
+            "Noise costs precision. Each question states its effective sample size: how many reports without noise"
+            " would be as informative. The design effect is n divided by it.",
         ),
         Caution(
             CautionCode.FAKES,
-            f"Responses can be faked: each question tells how far {format_percent(FAKE_SHARE)} of fake responses could"
-            " move a figure at the most. No test can find fake responses that look like honest noise.",
+            f"Responses can be faked. Each question states how far {format_percent(FAKE_SHARE)} of fake responses"
+            " could move a figure at most. No test can find fake responses that look like honest noise.",
         ),
     ]
     block_draws = get_block_draws(document)
     if block_draws and block_draws.verdict is DrawVerdict.SUSPICIOUS:
         cautions.append(Caution(CautionCode.BLOCKS, describe_draws(block_draws)))
     if isinstance(document, Study):
-        text = "A link can be passed on: who answers with the link of a group counts there, whether they belong to it"
-        cautions.append(Caution(CautionCode.GROUP_LINKS, f"{text} or not."))
+        text = "A link can be passed on: anyone who answers with a group's link counts in that group, member or not."
+        cautions.append(Caution(CautionCode.GROUP_LINKS, text))
     if not setting.is_by_invitation:
-        text = "Reports came without invitation codes, so nothing tells whether one person sent several."
+        text = "Reports came without invitation codes, so it is unknown whether one person sent several."
         cautions.append(Caution(CautionCode.NO_INVITATIONS, text))
     return cautions
 

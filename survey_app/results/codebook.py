@@ -1,6 +1,6 @@
 """The codebook of a survey: every question, symbol, field and stored bit, with p and q, ε, and the estimator.
 
-It is made from the definition alone, so that an archive can keep it with the bits and needs no Candor to explain them.
+It is made from the definition alone, so that an archive can keep it with the bits and can explain them without Candor.
 `ddi` writes the same for machines.
 """
 
@@ -21,9 +21,9 @@ from survey_app.tally import find_asked_bits
 
 NOT_ASKED = (
     "A cell is missing where the device was not asked for it: empty in CSV, null in Parquet, system-missing in SPSS and"
-    " Stata. So the share of ones of a column is that among the devices that were asked, and n is their number. (In"
-    " NDJSON, and in files of versions before 0.9, such a cell is 0: there n is the ones in the asked bit of the field,"
-    " and for an option that is drawn the ones in its two bits.)"
+    " Stata. So the share of ones in a column is a share of the devices that were asked, and n is the number of these"
+    " devices. (In NDJSON, and in files of versions before 0.9, such a cell is 0. There, n is the number of ones in the"
+    " asked bit of the field. For an option that is drawn, n is the number of ones in its two bits.)"
 )
 MOST_SYMBOLS = 200  # listed for one question
 SYMBOL_COLUMNS = ["symbol", "stands for", "score"]
@@ -39,9 +39,9 @@ def make_codebook(survey: Survey, *, digest: str = "") -> list[Block]:
         *_questions(survey, fields),
         Heading(2, "Fields and stored bits"),
         Paragraph(
-            "A field is what is randomized once: one question, or several together. What is stored of a report is a row"
-            " of bits, each a column of the exported file, 1 or 0. p is the probability of a 1 if what the bit says is"
-            " true of the respondent, q if it is not. Both follow from the published integers."
+            "A field is randomized as a unit: it is one question, or several together. A stored report is a row of"
+            " bits, 1 or 0. Each bit is a column of the exported file. p is the probability of a 1 if the meaning of"
+            " the bit is true of the respondent, and q if it is not. Both follow from the published integers."
         ),
         *(block for field in fields for block in _field(survey, field)),
         Heading(2, "How to read the bits"),
@@ -56,7 +56,10 @@ def _survey(survey: Survey, digest: str) -> Iterator[Block]:
         ("Definition, SHA-256", Mono(digest)),
         ("Language", survey.language),
         ("ε of a whole report", format_epsilon(total_epsilon(survey))),
-        ("Each device answers", f"one of {len(survey.fields)} fields, drawn on it" if survey.ask else "everything"),
+        (
+            "Each device answers",
+            f"one of {len(survey.fields)} fields, drawn on the device" if survey.ask else "everything",
+        ),
         ("Stored bits of a report", str(survey.width)),
     ]
     if survey.translations:
@@ -78,7 +81,7 @@ def _questions(survey: Survey, fields: list[FieldBits]) -> Iterator[Block]:
             if section.text:
                 yield Paragraph(section.text)
             if section.grid:
-                yield Paragraph("A battery: statements with the same points, shown as one table where it fits.")
+                yield Paragraph("A battery: statements with the same scale points, shown as one table where it fits.")
         for question in questions:
             yield Heading(4 if section else 3, question.id)
             yield from _question(survey, question, fields)
@@ -88,7 +91,7 @@ def _question(survey: Survey, question: Question, fields: list[FieldBits]) -> It
     yield Paragraph(question.text)
     kind = kind_of(question)
     facts = [("Type", kind.codebook_name), *kind.codebook_facts(question)]
-    facts.append(("May be left out", "yes" if question.optional else "no"))
+    facts.append(("Can be skipped", "yes" if question.optional else "no"))
     if text := describe_condition(survey, question):
         facts.append(("Condition", text))
     if question.shuffle:
@@ -114,17 +117,19 @@ def _field(survey: Survey, field: FieldBits) -> Iterator[Block]:
     facts = [
         ("ε", format_epsilon(field.field.mechanism.epsilon)),
         ("Published integers", Mono(format_integers(field.field))),
-        ("From these", channel_of(field.field.mechanism).chances_from_integers),
+        ("Derived from these", channel_of(field.field.mechanism).chances_from_integers),
         ("Estimate", describe_estimator(field)),
     ]
     if survey.ask:
-        facts.insert(1, ("A device answers it with", format_percent(float(survey.answer_probability(field.field)), 6)))
+        facts.insert(
+            1, ("Chance that a device answers it", format_percent(float(survey.answer_probability(field.field)), 6))
+        )
     yield Table(["", ""], facts)
     parameters = ["score"] if any(bit.score is not None for bit in field.bits) else ["p", "q"]
     rows = [
         [Mono(bit.column), Mono(bit.variable), bit.meaning, *_numbers(bit, len(parameters))] for bit in field.all_bits
     ]
-    yield Table(["column (CSV, Parquet)", "variable (SPSS, Stata)", "a 1 says", *parameters], rows)
+    yield Table(["column (CSV, Parquet)", "variable (SPSS, Stata)", "meaning of a 1", *parameters], rows)
 
 
 def _numbers(bit: Bit, count: int) -> list[str]:
@@ -135,11 +140,11 @@ def _numbers(bit: Bit, count: int) -> list[str]:
 
 def _explain_bits(survey: Survey) -> list[str]:
     lines = [
-        "Bits are noisy. A single row says almost nothing about its respondent, and no column may be read as answers:"
-        " only sums over many reports, mapped by (ones/n − q)/(p − q), estimate shares.",
+        "Bits are noisy. A single row says almost nothing about its respondent, and no column may be read as answers."
+        " Only sums over many reports, mapped by (ones/n − q)/(p − q), estimate shares.",
         "Estimates are not clipped: a rare answer can come out below zero. Clip or round at the very end, or never.",
-        "Rows are in no order, and have no time, no address and no id.",
-        "If the definition is at hand, its SHA-256 must be the digest above.",
+        "Rows are in no meaningful order, and have no time, no address and no id.",
+        "If you have the definition, its SHA-256 must equal the digest above.",
     ]
     if (find_asked_bits(survey) >= 0).any():
         lines.insert(1, NOT_ASKED)

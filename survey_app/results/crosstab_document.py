@@ -26,10 +26,11 @@ TOO_FEW_TO_TEST: TestNote = "too few reports for a test"
 
 
 class Crosstab(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Cells, shares within rows, differences to the first row, a test of independence; `base` says whom n counts.
+    """Cells, shares within rows, differences from the first row, and a test of independence.
 
-    Where one question hides the other, some combinations cannot occur: these have no lines, and there is no test. Nor
-    is there one where too few reports name some combination; then `note` says so.
+    `base` describes the devices that n counts. Where one question hides the other, some combinations cannot occur:
+    these have no lines, and there is no test. There is no test either if too few reports name some combination; then
+    `note` says so.
     """
 
     survey: str
@@ -112,10 +113,10 @@ def _describe_joint_cost(survey: Survey, *names: str) -> str:
         if question.id in names
     ]
     if has_too_many_cells([question.question for question in questions]):
-        return ", with fewer options: they have too many combinations"
+        return ", and give them fewer options: they have too many combinations"
     price = compute_joint_cost_ratio(questions, float(survey.epsilon))
-    saving = ", which saves some" if price < 1 else ""
-    return f": together they need {format_quantity(price)} times the respondents that they need apart{saving}"
+    saving = ", a saving" if price < 1 else ""
+    return f" (together they need {format_quantity(price)} times as many respondents as separately{saving})"
 
 
 def _describe_crosstab_base(survey: Survey, rows: str, columns: str) -> str:

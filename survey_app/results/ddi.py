@@ -95,12 +95,12 @@ def _study(root: Element, survey: Survey, fields: list[FieldBits]) -> None:
         _add(method, "notes", describe_estimator(field), type="candor", subject=f"estimation of {field.name}")
     if survey.consent:
         use = _add(_add(study, "dataAccs"), "useStmt")
-        _add(use, "conditions", f"What respondents agreed to: {survey.consent}")
+        _add(use, "conditions", f"Respondents agreed to this text: {survey.consent}")
 
 
 def _file(root: Element, survey: Survey, reports: int | None) -> None:
     text = _add(_add(root, "fileDscr", ID="F1"), "fileTxt")
-    content = "A row for each report, in no order; a variable of 0 and 1 for each stored bit."
+    content = "One row for each report, in no meaningful order; one variable of 0 and 1 for each stored bit."
     _add(text, "fileCont", f"{content} {NOT_ASKED}" if (find_asked_bits(survey) >= 0).any() else content)
     size = _add(text, "dimensns")
     if reports is not None:

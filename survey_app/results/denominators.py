@@ -26,7 +26,7 @@ SMALLEST_P_VALUE = 0.0001
 
 
 class BlockDraw(Struct, frozen=True, kw_only=True):
-    """A block of questions, how likely a device draws it, how many were to be expected, and how many did."""
+    """A block of questions: the chance that a device draws it, the expected number of draws, and the actual number."""
 
     questions: tuple[str, ...]
     chance: float
@@ -49,7 +49,7 @@ class DrawVerdict(StrEnum):
 
 
 class BlockDraws(Struct, frozen=True, kw_only=True):
-    """Which block the devices drew, and whether that is as their chances say."""
+    """How often the devices drew each block, and a test of whether this fits the chances."""
 
     blocks: tuple[BlockDraw, ...]
     test: Test | None
@@ -86,24 +86,24 @@ def _list_ids(field: Field) -> tuple[str, ...]:
 
 
 def describe_draws(block_draws: BlockDraws) -> str:
-    """Say whether devices drew their blocks as often as expected, and what it means if they did not."""
+    """Return whether devices drew their blocks as often as expected, and the possible reasons if they did not."""
     test = block_draws.test
     if test is None:
-        return "Nobody has drawn a block yet."
+        return "No device has drawn a block yet."
     figures = f"χ² = {test.statistic:.2f}, df = {test.df}, {format_p_value(test.p_value)}, n = {format_count(test.n)}"
     if block_draws.verdict is DrawVerdict.EXPECTED:
-        return f"Devices drew the blocks as often as their chances say ({figures})."
+        return f"Devices drew the blocks as often as expected ({figures})."
     if block_draws.verdict is DrawVerdict.UNLIKELY:
-        rare = f"chance alone strays so far in {format_percent(test.p_value, 2)} of surveys"
-        return f"Devices drew the blocks roughly as often as their chances say ({figures}): {rare}."
+        rare = f"chance alone deviates this far in {format_percent(test.p_value, 2)} of surveys"
+        return f"Devices drew the blocks roughly as often as expected ({figures}): {rare}."
     outlier = block_draws.outlier
-    frequency = "seldom" if outlier.n < outlier.expected else "often"
+    frequency = "rarely" if outlier.n < outlier.expected else "often"
     return (
-        f"Devices did not draw the blocks as often as their chances say ({figures}); {outlier.name} came too"
-        f" {frequency} most of all ({format_count(outlier.n)} of about {format_count(round(outlier.expected))} "
-        "expected). Either"
-        " people broke off after they saw what they were asked, and the figures are of those who stayed, or reports"
-        f" were made up, or it is chance, which strays so far in {_format_rarity(test.p_value)} surveys."
+        f"Devices did not draw the blocks as often as expected ({figures}). The largest deviation is {outlier.name},"
+        f" drawn too {frequency}: {format_count(outlier.n)} times, with about"
+        f" {format_count(round(outlier.expected))} expected. Either people broke off after they saw their questions,"
+        " and the figures describe only those who stayed; or reports were made up; or it is chance, which deviates this"
+        f" far in {_format_rarity(test.p_value)} surveys."
     )
 
 
@@ -141,11 +141,12 @@ def describe_base(survey: Survey, field: Field, *questions: Question) -> str:
     if base.block_chance is not None:
         devices = f"devices that drew this block ({format_percent(base.block_chance, 3)} expected)"
     if base.options:
-        sampling = f"for each option those asked about it ({base.options[0]} of {base.options[1]}, drawn at random)"
+        asked, all_options = base.options
+        sampling = f"for each option, those asked about it ({asked} of {all_options} options each, drawn at random)"
         devices = f"{devices}; {sampling}" if devices else sampling
     if base.has_unasked:
-        subject = "it was" if len(questions) == 1 else "some of it was"
-        devices = f"{devices or EVERYBODY}, also those to whom {subject} not put"
+        subject = "this question" if len(questions) == 1 else "all of these questions"
+        devices = f"{devices or EVERYBODY}, including those not asked {subject}"
     return devices
 
 
@@ -199,16 +200,19 @@ def describe_questioning(survey: Survey, block_draws: BlockDraws | None) -> Iter
         yield f"Each device answered one of {len(survey.fields)} blocks of questions, {method}."
         if block_draws and block_draws.test:
             yield describe_draws(block_draws)
-        yield "Every figure rests on the devices that drew its block; their number is given with it."
+        yield "Every figure is based on the devices that drew its block; their number is given with the figure."
     for question in survey.questions:
         if question.show_if:
             parent = find_parent(survey, question)
             yield (
-                f"“{question.id}” was put only to "
+                f"“{question.id}” was asked only of "
                 f"{describe_audience(question, parent)}{_describe_filter(survey, question, parent)}."
             )
     if any(question.show_if for question in survey.questions):
-        yield "A question that was not put counts as unanswered; shares among those who answered are ratios of the two."
+        yield (
+            "A question that was not asked counts as unanswered. Shares among those who answered are ratios: the share"
+            " of an answer, divided by the share that answered."
+        )
 
 
 def _name_block(field: Field) -> str:
@@ -218,4 +222,4 @@ def _name_block(field: Field) -> str:
 def _describe_filter(survey: Survey, question: Question, parent: Question) -> str:
     """Add that the device asked the parent as a filter only; return empty text if it did not."""
     is_joint = any({question, parent} <= set(field.questions) for field in survey.fields)
-    return ", which the device asked first, as a filter that was not sent" if survey.ask and not is_joint else ""
+    return ", which the device asked first as a filter and did not send" if survey.ask and not is_joint else ""

@@ -35,11 +35,11 @@ def margin_sentences(field: Field) -> Iterator[str]:
     listing = "; ".join(f"“{name}”: {_format_sizes(channel, by_answer)}" for name, by_answer in sizes.items())
     if channel.answers_per_report == 1:
         yield (
-            f"For an answer that c of these {unit} hold, r counts the devices that sent any of them, and"
-            f" P = p + (c − 1)q and Q = cq take the place of p and q: {listing}."
+            f"For an answer that c of these {unit} contain, r counts the devices that sent any of them, and"
+            f" P = p + (c − 1)q and Q = cq replace p and q: {listing}."
         )
     else:
-        yield f"The share of an answer that c of these {unit} hold is the sum of theirs: {listing}."
+        yield f"The share of an answer that c of these {unit} contain is the sum of their shares: {listing}."
 
 
 def _count_symbols(field: Field, question: Question) -> dict[str, int]:
@@ -80,32 +80,39 @@ def estimator_sentences(survey: Survey, document: Results | Study) -> Iterator[s
     if optional := [field for field, question in figures if question.optional]:
         yield from _ratio_sentences(optional)
     if isinstance(document, Study):
-        yield "Displayed differences are those of the displayed figures of both groups."
+        yield "Displayed differences are differences between the displayed figures of two groups."
     if means or isinstance(document, Study):
         subject = (
             "means and differences" if means and isinstance(document, Study) else "means" if means else "differences"
         )
         yield (
-            f"So displayed {subject} are those of the nearest possible shares, and biased towards the middle where"
-            " reports are few."
+            f"So displayed {subject} follow from the nearest possible shares, and are biased towards the middle"
+            " where reports are few."
         )
         yield from _describe_unbiased_values(document)
 
 
 def _share_sentences(fields: Sequence[Field]) -> Iterator[str]:
     yield (
-        "Shares were estimated without bias by (r − q)/(p − q), r being the share of the devices asked that sent the"
-        " answer, and p, q following from the published integers."
+        "Shares were estimated without bias by (r − q)/(p − q). Here r is the share of the devices asked that sent the"
+        " answer; p and q follow from the published integers."
     )
     if any(field.mechanism.width == 1 for field in fields):
-        yield "Where one bit was sent, r is the share of ones (yes, or the second of two answers), and the rest is no."
+        yield (
+            "Where one bit was sent, r is the share of ones (yes, or the second of two answers); the other answer has"
+            " the remaining share."
+        )
     if any(_has_symbol_shares(field) for field in fields):
         yield "Totals and cumulative shares are sums of shares."
-    joint = ", of questions randomized together first the shares of each, then their combinations"
     yield (
-        "Displayed shares are the nearest possible ones: none below 0 or above 1, those of exclusive answers summing to"
-        f" one{joint if any(field.joint for field in fields) else ''}."
+        "Displayed shares are the nearest possible ones: none is below 0 or above 1, and those of exclusive answers sum"
+        " to one."
     )
+    if any(field.joint for field in fields):
+        yield (
+            "For questions randomized together, the displayed shares of each question are determined first, then those"
+            " of their combinations."
+        )
 
 
 def _has_symbol_shares(field: Field) -> bool:
@@ -137,12 +144,12 @@ def _scores(channel: Channel, question: Question) -> str:
 def _ratio_sentences(fields: Sequence[Field]) -> Iterator[str]:
     yield (
         "Figures among those who answered are ratios: a share, or a sum of score × share, divided by one minus the"
-        " share without an answer; displayed ones are made of displayed shares."
+        " share without an answer. Displayed ratios are computed from displayed shares."
     )
     if any(channel_of(field.mechanism).reads_answers for field in fields):
         yield (
-            "Where options were drawn, a displayed ratio is that of the unbiased shares, moved to the nearest end of"
-            " its interval where it lies outside."
+            "Where options were drawn, a displayed ratio is the ratio of the unbiased shares; if it lies outside its"
+            " interval, it is moved to the nearest end."
         )
 
 
@@ -153,7 +160,8 @@ def _describe_unbiased_values(document: Results | Study) -> Iterator[str]:
         return
     excess = len(lines) - MOST_LISTED
     rest = f"; {excess} more are in the table of results" if excess > 0 else ""
-    yield f"Unbiased, with their intervals (ratios are of unbiased sums): {'; '.join(lines[:MOST_LISTED])}{rest}."
+    heading = "Unbiased values with their intervals (for ratios, the ratio of two unbiased sums)"
+    yield f"{heading}: {'; '.join(lines[:MOST_LISTED])}{rest}."
 
 
 def _format_unbiased_lines(document: Results | Study) -> Iterator[str]:

@@ -37,7 +37,7 @@ TOTAL = "all groups"  # the name of their total in a table
 
 
 class GroupPart(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One question: differences between two groups, or with its `type` the whole of all groups."""
+    """One question: the differences between two groups or, if `type` is set, the total of all groups."""
 
     id: str
     type: str = ""
@@ -64,7 +64,7 @@ class Differences(Struct, frozen=True, kw_only=True):
 
 
 class GroupTest(Struct, frozen=True, kw_only=True):
-    """Whether chance alone explains how the groups differ in the shares of one question."""
+    """A test of whether chance alone explains how the groups differ in the shares of one question."""
 
     id: str
     test: Test
@@ -85,8 +85,10 @@ class Total(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Study(Struct, frozen=True, kw_only=True):
-    """Each group's results, their differences to the first, tests of all groups at once where there can be one, and
-    their post-stratified whole; other surveys with the same questions, side by side, have it only with weights.
+    """The results of each group, their differences from the first group, tests of all groups, and the total.
+
+    A question has a test where one is possible. The total is post-stratified. Other surveys with the same questions,
+    side by side, have a total only with weights.
     """
 
     study: str | UnsetType = UNSET
@@ -146,7 +148,7 @@ def make_study(
     note = ""
     known = weights is not None or len(known_sizes) == len(members)
     if not known:
-        note = "no total: the sizes of the groups are not known"
+        note = "no total: the sizes of the groups are unknown"
     elif small_groups and final:
         note = f"no total: fewer than {STEP} reports came from {' and from '.join(small_groups)}"
     elif small_groups:
@@ -245,10 +247,14 @@ def _normalize_weights(surveys: Sequence[Survey], weights: Mapping[str, float]) 
     """Return the weights scaled to a sum of one, in the order of the surveys; raise GroupsError if they are invalid."""
     slugs = [survey.slug for survey in surveys]
     if set(weights) != set(slugs):
-        raise GroupsError(RefusalCode.MISSING_NUMBER, f"the weights must name exactly {', '.join(slugs)}")
+        raise GroupsError(
+            RefusalCode.MISSING_NUMBER, f"weights must be given for exactly these surveys: {', '.join(slugs)}"
+        )
     values = [float(weights[slug]) for slug in slugs]
     if not all(math.isfinite(value) and value >= 0 for value in values) or sum(values) <= 0:
-        raise GroupsError(RefusalCode.INVALID_NUMBER, "weights are numbers from 0, and not all 0")
+        raise GroupsError(
+            RefusalCode.INVALID_NUMBER, "weights must be finite numbers, none of them negative and not all of them 0"
+        )
     return [value / math.fsum(values) for value in values]
 
 

@@ -11,7 +11,7 @@ from survey_app.figures import FigureKind
 from survey_app.results.regression_document import CoefficientLine
 from survey_app.results.survey_document import Line
 
-UNINFORMATIVE_PART = 0.8  # the part of the possible range from which on an interval is uninformative
+UNINFORMATIVE_PART = 0.8  # from this part of the possible range, an interval is uninformative
 UNINFORMATIVE = "uninformative"
 SHARE_RANGE: Range = (0.0, 1.0)
 

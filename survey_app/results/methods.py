@@ -66,17 +66,17 @@ def get_block_draws(document: Results | Study) -> BlockDraws | None:
 def _reports(document: Results | Study, setting: SurveyStatus) -> Iterator[str]:
     state = "all that the closed survey received" if setting.is_final else "the survey was still open"
     if isinstance(document, Study):
-        state = "all that were shown when it closed" if setting.is_final else "the study was still open"
+        state = "all that were shown when the study closed" if setting.is_final else "the study was still open"
         groups = [
             f"{group.group} n = {format_count(group.reports)}"
             + (f" of {format_count(group.size)} people" if group.size else "")
             for group in document.groups
         ]
         yield (
-            f"The study had {len(groups)} groups ({'; '.join(groups)}), each with a link of its own: who belongs to"
-            " which is known from the link, and was neither asked nor sent."
+            f"The study had {len(groups)} groups ({'; '.join(groups)}), each with its own link. Group membership is"
+            " known from the link; it was neither asked nor sent."
         )
-    yield f"The figures rest on n = {format_count(document.reports)} reports ({state})."
+    yield f"The figures are based on n = {format_count(document.reports)} reports ({state})."
 
 
 def _describe_weights(document: Results | Study) -> Iterator[str]:
@@ -85,20 +85,20 @@ def _describe_weights(document: Results | Study) -> Iterator[str]:
         return
     if document.total and document.total.questions:
         weights = ", ".join(f"{name} {format_percent(weight, 3)}" for name, weight in document.total.weights.items())
-        basis = "by weights that were given" if document.total.given else "by their sizes"
+        basis = "by the given weights" if document.total.given else "by their sizes"
         yield (
-            f"Totals are post-stratified: unbiased estimates of the groups, weighted {basis} ({weights}), summed and"
-            " only then made possible."
+            f"Totals are post-stratified: the unbiased estimates of the groups are weighted {basis} ({weights}) and"
+            " summed, and only the sums are moved to the nearest possible values."
         )
-    yield f"Differences are to the group {document.groups[0].group}."
+    yield f"Differences are relative to the group {document.groups[0].group}."
 
 
 def _definitions(document: Results | Study) -> str:
     if isinstance(document, Study):
         digests = "; ".join(f"{group.group} {group.survey}" for group in document.groups)
         return (
-            "Questions, options and parameters are the same for all groups, and fixed by their definitions, whose"
-            f" SHA-256 digests are: {digests}."
+            "Questions, options and parameters are the same for all groups. They are fixed by the groups' definitions,"
+            f" whose SHA-256 digests are: {digests}."
         )
     return (
         "Questions, options and parameters are fixed by the survey's definition, whose SHA-256 digest is"
@@ -144,7 +144,7 @@ def _join_names(names: Sequence[str]) -> str:
 
 
 def _budget(survey: Survey) -> str:
-    scope = "the largest of the blocks, of which a device answers one" if survey.ask else "the sum over all fields"
+    scope = "the largest ε of any block; each device answers one block" if survey.ask else "the sum over all fields"
     if len(survey.fields) == 1:
         scope = "its only field"
     return f"A whole report is ε-differentially private with ε = {format_epsilon(total_epsilon(survey))} ({scope})."
@@ -157,12 +157,12 @@ def list_interval_methods(document: Results | Study) -> set[Method]:
 
 def describe_interval_methods(options: Options) -> dict[Method, str]:
     """Return a phrase for every interval method, in the order in which a paragraph names them."""
-    mapping = "mapped as the estimate is"
+    mapping = "transformed like the estimate"
     return {
         Method.CLOPPER_PEARSON: "Clopper–Pearson intervals on the binomial count of reported bits, guarded at both ends"
         f" of the possible range (coverage guaranteed), {mapping}",
-        Method.WILSON: "Wilson intervals on the binomial count of reported bits (approximate: right on average),"
-        f" {mapping}",
+        Method.WILSON: "Wilson intervals on the binomial count of reported bits (approximate: nominal coverage on"
+        f" average), {mapping}",
         Method.FINITE_POPULATION: f"score intervals for a population of {format_count(options.population or 0)} with"
         f" the finite-population correction, on the binomial count of reported bits (approximate), {mapping}",
         Method.DIRICHLET: "Dirichlet–Clopper–Pearson intervals for means of scores (approximate)",
@@ -172,7 +172,7 @@ def describe_interval_methods(options: Options) -> dict[Method, str]:
         " shares (approximate)",
         Method.MOVER: "MOVER intervals for differences of estimates and weighted sums of means (approximate)",
         Method.WALD: "Wald intervals for the coefficients of a regression (approximate)",
-        Method.CERTAIN: "a single point where a total holds every answer (certain)",
+        Method.CERTAIN: "a single point where a total includes every answer (certain)",
     }
 
 
@@ -181,14 +181,14 @@ def _intervals(document: Results | Study, setting: SurveyStatus) -> str:
     words = [text for method, text in describe_interval_methods(setting.options).items() if method in methods]
     if setting.shows_sample_intervals:
         target = (
-            "plots show intervals for these respondents alone, which cover the randomization only (score intervals,"
-            " approximate), where such exist; otherwise intervals refer to the population of which the respondents are"
-            " a random sample"
+            "where such intervals exist, plots show intervals for these respondents alone, which account for the"
+            " randomization only (score intervals, approximate); otherwise intervals refer to the population of which"
+            " the respondents are a random sample"
         )
     else:
         target = "they refer to the population of which the respondents are a random sample"
     construction = f", and are {'; '.join(words)}" if words else ""
-    scope = " for all answers of a question together (Bonferroni)" if setting.options.simultaneous else " each"
+    scope = ", simultaneously for all answers of a question (Bonferroni)" if setting.options.simultaneous else " each"
     return (
         f"Intervals have a confidence of {format_percent(setting.options.confidence)}{scope}; {target}{construction}."
     )

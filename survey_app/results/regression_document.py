@@ -36,7 +36,7 @@ class FitLimits(NamedTuple):
 
 
 COMMAND_LIMITS = FitLimits(512, 10_000_000)
-PAGE_LIMITS = FitLimits(64, 100_000, "; the command candor regress can do more than a page")  # two seconds
+PAGE_LIMITS = FitLimits(64, 100_000, "; the command candor regress has higher limits than a page")  # two seconds
 
 
 class CoefficientLine(Struct, frozen=True, kw_only=True):
@@ -78,16 +78,23 @@ def regress_on_groups(
     slugs = [survey.slug for survey, _ in members]
     uncovered = [slug for slug in slugs if slug not in covariates]
     if uncovered:
-        raise FitError(RefusalCode.MISSING_COVARIATE, f"there are no covariates for {', '.join(uncovered)}")
+        raise FitError(
+            RefusalCode.MISSING_COVARIATE,
+            f"covariates are missing for {', '.join(uncovered)}; give them for every survey",
+        )
     names = list(covariates[slugs[0]])
     if any(set(covariates[slug]) != set(names) for slug in slugs):
-        raise FitError(RefusalCode.MISSING_COVARIATE, "every group needs the same covariates")
+        raise FitError(RefusalCode.MISSING_COVARIATE, "every group needs covariates with the same names")
     rows = [[1.0, *(float(covariates[slug][name]) for name in names)] for slug in slugs]
     if not np.isfinite(rows).all():
-        raise FitError(RefusalCode.INVALID_NUMBER, "covariates are finite numbers")
+        raise FitError(RefusalCode.INVALID_NUMBER, "covariates must be finite numbers")
     questions = [_find_own_field(survey, outcome).field.questions[0] for survey, _ in members]
     if any(question_signature(question) != question_signature(questions[0]) for question in questions):
-        raise FitError(RefusalCode.OTHER_QUESTIONS, f"the surveys do not ask {outcome} with the same options")
+        raise FitError(
+            RefusalCode.OTHER_QUESTIONS,
+            f"the surveys do not ask {outcome} with the same options; choose an outcome"
+            " that has the same options in all of them",
+        )
     ones, totals, p, q = ([0.0] * len(members) for _ in range(4))
     for i, (survey, tally) in enumerate(members):
         column, (p[i], q[i]) = _find_outcome_bit(survey, outcome, label)
@@ -133,20 +140,22 @@ def regress_on_questions(
     outcome_column, (p, q) = _find_outcome_bit(survey, outcome, label)
     predictors = [_find_own_field(survey, name) for name in predictor_ids]
     if outcome in predictor_ids:
-        raise FitError(RefusalCode.SELF_EXPLAINED, "an answer cannot explain itself")
+        raise FitError(RefusalCode.SELF_EXPLAINED, f"{outcome} is both outcome and predictor; choose other predictors")
     if len(set(predictor_ids)) < len(predictor_ids):
-        raise FitError(RefusalCode.REPEATED, "a question is named twice")
+        raise FitError(RefusalCode.REPEATED, "a predictor is named twice; name each one once")
     if survey.ask:
         raise FitError(
             RefusalCode.SEPARATE_BLOCKS,
-            f"no device answered {outcome} and another question, since each answers one field of this survey only;"
-            " publish it without ask, or once for each group, and regress on what is known of the groups",
+            f"no device answered both {outcome} and another question, because each device answers only one field of"
+            " this survey; publish it without ask, or publish it once for each group and regress on covariates of the"
+            " groups",
         )
     cell_count = math.prod(predictor.field.size for predictor in predictors)
     if cell_count > limits.cells:
         raise FitError(
             RefusalCode.TOO_MANY_CELLS,
-            f"{cell_count} combinations of answers are too many; at most {limits.cells}{limits.advice}",
+            f"the predictors have {cell_count} combinations of answers, more than the limit of {limits.cells};"
+            f" choose fewer predictors, or questions with fewer options{limits.advice}",
         )
     counts, patterns = _count_patterns(
         survey, scan, [outcome_column, *predictors], limits.numbers // cell_count, limits.advice
@@ -196,8 +205,8 @@ def _find_own_field(survey: Survey, name: str) -> Columns:
     if not _has_own_field(place):
         raise FitError(
             RefusalCode.NO_OWN_FIELD,
-            f"{name} is no question with options in a field of its own; a cross-tab may do, and groups are compared by"
-            " the differences in candor results",
+            f"{name} cannot be used here: it must be a question with options, alone in its field; try a cross-tab, or"
+            " compare groups by the differences in candor results",
         )
     return place
 
@@ -226,7 +235,8 @@ def _find_outcome_bit(survey: Survey, name: str, label: str) -> tuple[Columns, t
         if bit.meaning == label and bit.p is not None and bit.q is not None:
             return replace(place, start=number, stop=number + 1), (float(bit.p), float(bit.q))
     raise FitError(
-        RefusalCode.REFERENCE_ANSWER, f"the outcome of a yes or no is yes; for {label!r}, turn the signs round"
+        RefusalCode.REFERENCE_ANSWER,
+        f"for a yes-or-no question the outcome must be yes; for {label!r}, reverse all signs",
     )
 
 
@@ -235,7 +245,7 @@ def _count_patterns(
 ) -> tuple[Floats, Bits]:
     """Return how often each pattern of bits of some fields occurs, and the distinct patterns.
 
-    Raise FitError if there are more than `most` patterns, or too few reports.
+    Raise FitError if there are more than `max_patterns` patterns, or too few reports.
     """
     counts: Counter[bytes] = Counter()
     width = sum(place.stop - place.start for place in places)
@@ -247,7 +257,8 @@ def _count_patterns(
         if len(counts) > max_patterns:
             raise FitError(
                 RefusalCode.TOO_MANY_PATTERNS,
-                f"there are too many different reports; choose questions with fewer options{advice}",
+                f"there are too many different reports for this regression; choose questions with fewer"
+                f" options{advice}",
             )
     if sum(counts.values()) < LEAST_REPORTS:
         raise FitError(RefusalCode.TOO_FEW_REPORTS, "not enough reports")

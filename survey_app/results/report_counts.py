@@ -25,10 +25,10 @@ def describe_hold(published: PublishedSurvey) -> str:
         return ""
     if not published.hold.waits:
         return (
-            "This version was replaced before its date, so its reports are never shown: of a version that few people "
-            "had answered they could be told apart."
+            "This version was replaced before its closing date, so its reports are never shown. If only a few people"
+            " had answered it, their reports could be told apart."
         )
-    subject = "Nothing more of this survey is" if published.hold is Hold.REST else "Nothing of this survey is"
+    subject = "No further reports or results" if published.hold is Hold.REST else "No reports or results"
     if published.release_date is None:
-        return f"{subject} shown until a date of closing is set, and reached."
-    return f"{subject} shown before {published.release_date:%Y-%m-%d %H:%M} UTC."
+        return f"{subject} of this survey are shown until a closing date is set and reached."
+    return f"{subject} of this survey are shown before {published.release_date:%Y-%m-%d %H:%M} UTC."

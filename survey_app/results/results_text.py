@@ -71,17 +71,16 @@ def _format_invitations(document: Results) -> str:
         return ""
     return (
         f" of {format_rounded_count(document.invited)} invited, {format_rounded_count(document.taken)} with a "
-        "ticket (in steps)"
+        "ticket (these two counts advance in steps)"
     )
 
 
 def _intervals(document: Results) -> str:
     target = f"a population of {format_count(document.population)}" if document.population else "the population"
-    scope = ", together within each question" if document.simultaneous else ""
+    scope = ", simultaneous within each question" if document.simultaneous else ""
     return (
-        f"{format_percent(document.confidence)} intervals for {target}{scope}, coverage guaranteed unless they "
-        "are called"
-        " approximate."
+        f"{format_percent(document.confidence)} intervals for {target}{scope}; coverage is guaranteed except where"
+        " marked approximate."
     )
 
 
@@ -149,7 +148,7 @@ def _format_lines(lines: Sequence[Line], question: Question | None = None, names
         ]
         for name, line in rows_to_format
     ]
-    note = [f"… and {format_count(len(lines) - len(rows_to_format))} smaller ones: --csv has all"] * (
+    note = [f"… and {format_count(len(lines) - len(rows_to_format))} smaller ones; --csv lists all"] * (
         len(lines) > len(rows_to_format)
     )
     return [*format_table(rows, right=(1,)), *note]
@@ -193,7 +192,7 @@ def format_study(survey: Survey, study: Study) -> str:
         *wrap_sentence(
             f"{format_count(study.reports)} reports in {len(study.groups)} groups; "
             f"{format_percent(study.groups[0].confidence)}"
-            " intervals, differences in points."
+            " intervals; differences of shares in percentage points."
         ),
         "",
         *_groups(study),
@@ -274,9 +273,9 @@ def format_crosstab(survey: Survey, document: Crosstab | EmptyCrosstab) -> str:
         ),
     ]
     headings = {
-        "estimates": "cells: shares of those who were asked",
-        "within_rows": "within rows: of those in a row, the share in each column",
-        "differences": f"differences to “{document.row_options[0]}”, in points",
+        "estimates": "cells: shares among those who were asked",
+        "within_rows": "within rows: share of each column among those in the row",
+        "differences": f"differences from “{document.row_options[0]}”, in percentage points",
     }
     for key, lines in document.lists.items():
         if lines:
@@ -291,9 +290,11 @@ def describe_independence_test(document: Crosstab) -> str:
     if test is None and document.note:
         return f"There are {document.note} of independence."
     if test is None:
-        return "Some combinations cannot occur, so the two depend on each other, and there is nothing to test."
+        return "Some combinations cannot occur, so the two depend on each other. There is nothing to test."
     symbol = "statistic" if test.draws else "χ²"
-    method = f" by {format_count(test.draws)} draws, since too few are expected somewhere for χ²" if test.draws else ""
+    method = ""
+    if test.draws:
+        method = f" (from {format_count(test.draws)} simulated draws, because an expected count is too small for χ²)"
     figures = (
         f"{symbol} = {test.statistic:.2f}, df = {test.df}, {format_p_value(test.p_value)}{method}, n = "
         f"{format_count(test.n)}"

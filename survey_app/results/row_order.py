@@ -16,7 +16,7 @@ from survey_app.languages.numbers import format_count
 from survey_app.results.survey_document import Line, QuestionPart
 
 AMONG_ANSWERED = "among those who were asked and answered"
-OF_ALL = "of all, asked or not"
+OF_ALL = "among all, asked or not"
 NOT_ASKED = "not asked or no answer"
 
 
@@ -43,7 +43,8 @@ class AnswerCount:
 def estimate_answer_count(part: QuestionPart) -> AnswerCount | None:
     """Return how many respondents were asked a follow-up and answered it; None if the question is no follow-up.
 
-    The number is about these very respondents, so its interval covers the randomization only, where that one exists.
+    The number is about these respondents only. So its interval accounts for the randomization alone, where such an
+    interval exists.
     """
     line = part.answering
     if line is UNSET:

@@ -6,8 +6,9 @@ the definition is the file's label. The published integers are in the notes of a
 writes have no notes, so they are in the label of the value 2, which no bit ever has: `label list` shows it. The
 definition is in a second file, as for a CSV.
 
-pyreadstat takes a whole table and no stream. So only here memory grows with the reports: a byte for each stored bit,
-and another for each bit that can be missing. `MOST_CELLS` bits are the limit; larger surveys need Parquet or CSV.
+pyreadstat needs the whole table at once and cannot stream. So memory grows with the reports, as in no other format: a
+byte for each stored bit, and another for each bit that can be missing. The limit is `MOST_CELLS` bits; larger surveys
+need Parquet or CSV.
 """
 
 import shutil
@@ -112,14 +113,14 @@ def _check_size(reports: int, width: int, kind: str) -> None:
         most = format_count(MOST_VARIABLES)
         raise ExportError(
             FileFault.TOO_MANY_BITS,
-            f"Stata holds {most} variables, and a report has {format_count(width)} bits: take .parquet",
+            f"Stata supports at most {most} variables, but a report has {format_count(width)} bits; use .parquet",
         )
     if reports * width > MOST_CELLS:
         raise ExportError(
             FileFault.TOO_MANY_CELLS,
-            f"{format_count(reports)} reports of {format_count(width)} bits are more than the "
-            f"{format_count(MOST_CELLS)} cells that a {kind}"
-            " file is made of in memory: take .parquet or .csv, which stream",
+            f"{format_count(reports)} reports of {format_count(width)} bits exceed the limit of"
+            f" {format_count(MOST_CELLS)} cells for a {kind} file, which is built in memory; use .parquet or .csv,"
+            " which are streamed",
         )
 
 

@@ -30,11 +30,12 @@ SMALLEST_GAP = 0.01
 class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One estimate with its intervals: for an `option`, or for several `options` at once, one of each question.
 
-    `low` and `high`, with their `coverage`, are for the population that the respondents are a sample of, and `method`
-    says how they were made; `sample_low` and `sample_high`, with their `sample_coverage`, are for the respondents
-    themselves, and null where there is no such interval. A ratio has no unbiased estimate: `unbiased` is null, and
-    `raw`, which only ratios have, is that of two unbiased sums, or null where the lower one is not positive. `reported`
-    is the raw share of devices that sent it, or null where the figure is not made of one such share.
+    `low` and `high`, with their `coverage`, refer to the population from which the respondents are a sample; `method`
+    names the method that computed them. `sample_low` and `sample_high`, with their `sample_coverage`, refer to the
+    respondents themselves, and are null where there is no such interval. A ratio has no unbiased estimate: `unbiased`
+    is null. Only ratios have `raw`: the ratio of two unbiased sums, or null where the denominator is not positive.
+    `reported` is the raw share of devices that sent the answer, or null where the figure does not follow from one such
+    share.
     """
 
     option: str = ""
@@ -69,12 +70,12 @@ class Quantile(Struct, frozen=True, kw_only=True):
 
 
 class QuestionPart(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One question: its shares in order, then means; and what follows from the shares, where something does.
+    """One question: its shares in order, then its mean, then figures that are derived from the shares.
 
-    `base` says which devices n counts, unless it is all; `condition` says who was asked, unless it was everybody,
-    and then `answering` is the share of n that was asked and answered.
-    `lowered` is set where many answers share few reports: how far the displayed share of the leading answer lies
-    below its unbiased estimate, because all shares have to be possible at once.
+    `base` describes the devices that n counts, unless these are all. `condition` describes who was asked, unless it was
+    everybody; then `answering` is the share of n that was asked and answered. `lowered` is set where many answers share
+    few reports. It is how far the displayed share of the leading answer lies below its unbiased estimate, because all
+    shares must be possible at once.
     """
 
     id: str
@@ -127,26 +128,26 @@ class JointPart(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Targets(Struct, frozen=True, kw_only=True):
-    """What the two kinds of intervals are about, in words."""
+    """The people that each of the two kinds of intervals refers to, in words."""
 
     population: str
     sample: str
 
 
 TARGETS = Targets(
-    population="low and high are for the population that the respondents are a random sample of: they cover who"
-    " happened to answer, and the coins.",
-    sample="sample_low and sample_high are for these very respondents: they cover the coins alone, and say nothing"
-    " of others.",
+    population="low and high refer to the population from which the respondents are a random sample: they account for"
+    " who happened to answer, and for the randomization.",
+    sample="sample_low and sample_high refer to these respondents only: they account for the randomization alone, and"
+    " say nothing about other people.",
 )
 
 
 class Results(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """All questions of a survey, and the joint fields; `asked` only where each device answers one block.
+    """All questions of a survey, and its joint fields; `asked` is set only where each device answers one block.
 
-    Where several surveys stand side by side, `group` is what each is called and `slug` its own; `size` is how many
-    people belong to a group of a study, where that is known. `invited` and `taken`, how many have a ticket, only where
-    this server invites, in steps like everything.
+    If several surveys are compared, `group` is the name of each and `slug` its slug. `size` is the number of people in
+    a group of a study, if it is known. `invited` counts the people invited, and `taken` those who have a ticket. Both
+    are set only where this server invites people, and advance in steps like all counts.
     """
 
     group: str = ""

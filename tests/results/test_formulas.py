@@ -128,7 +128,7 @@ class Said:
                 self.coins |= dict.fromkeys(re.findall(r"“([^”]+)”", sentence), sentence)
         for sentence in estimator_sentences(survey, document):
             assert sentence in text
-            found = re.findall(rf"“([^”]+)” ({NUMBER}(?:, {NUMBER})*|[0-9]+ [^“”;]+?)(?=[;)]|\.$)", sentence)
+            found = re.findall(rf"“([^”]+)” ({NUMBER}(?:, {NUMBER})*|[0-9]+ [^“”;]+?)(?=[;)]|\.(?: |$))", sentence)
             self.scores |= {name: self._scores(each) for name, each in found if "(" not in each}
         (self.shares,) = re.findall(r"\(r [^()]*\)/\([^()]*\)", text) or [""]
 

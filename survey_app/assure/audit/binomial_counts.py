@@ -21,7 +21,7 @@ Singles = npt.NDArray[np.float32]  # sums of ones are exact up to 2^24 reports
 
 
 class CheckCode(StrEnum):
-    """What a check tests, for programs."""
+    """The property that a check tests, as a code for programs."""
 
     CLAIM = "claim"
     FORMAT = "format"
@@ -40,7 +40,7 @@ class CheckCode(StrEnum):
 
 
 CHECK_NAMES = {
-    CheckCode.CLAIM: "the claimed ε covers what the integers spend",
+    CheckCode.CLAIM: "the claimed ε covers the ε that the integers spend",
     CheckCode.FORMAT: "every line is a report",
     CheckCode.BITS: "stored bits follow the published integers",
     CheckCode.FIELDS_ASKED: "fields are drawn with the published probabilities",

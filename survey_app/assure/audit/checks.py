@@ -176,7 +176,7 @@ class _ReportGroup:
                 n = float(rows.sum())
                 for part in self.parts:
                     ones = part.rows[rows][:, part.places].sum(axis=0, dtype=float)
-                    names = [f"{part.name}, bit {place}, {label} answers {lag} before" for place in part.places]
+                    names = [f"{part.name}, bit {place}, {label} answers at lag {lag}" for place in part.places]
                     yield BinomialCounts(names, ones, np.full(len(ones), n), part.chances)
 
 

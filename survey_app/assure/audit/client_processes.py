@@ -94,7 +94,7 @@ def split_command(text: str) -> list[str]:
     try:
         parts = shlex.split(text)
     except ValueError as error:
-        raise SubjectError("bad_command", f"--command is not a command line: {error}") from None
+        raise SubjectError("bad_command", f"--command is not a valid command line: {error}") from None
     if not parts:
         raise SubjectError("bad_command", "--command is empty; name the program to run")
     return parts
@@ -270,7 +270,7 @@ def _collect(
         client.timeout = EXIT_TIMEOUT
         if surplus := client.stdout.readline().strip():
             excerpt = surplus[:60].decode("utf-8", "replace")
-            reason = f"the client printed more lines than there were requests, such as {excerpt!r}"
+            reason = f"the client printed more lines than there were requests, for example {excerpt!r}"
             raise SubjectError("surplus_line", reason)
 
 

@@ -60,10 +60,10 @@ def read_reports(survey: Survey, outputs: Sequence[ClientOutput]) -> Reports:
             try:
                 wire = decode(line)
                 if wire.survey != survey.digest:
-                    raise ReportError("wrong_survey", "a report to another definition")
+                    raise ReportError("wrong_survey", "the report belongs to another definition")
                 identity = from_base64url(wire.id)
                 if len(identity) != ID_BYTES:
-                    raise ReportError("malformed_report", f"an id has {ID_BYTES} bytes")
+                    raise ReportError("malformed_report", f"an id must have {ID_BYTES} bytes")
                 if wire.bits not in bits_by_text:
                     unpack(survey, from_base64url(wire.bits))
                     bits_by_text[wire.bits] = from_base64url(wire.bits)

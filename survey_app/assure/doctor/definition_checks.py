@@ -6,7 +6,7 @@ from candor_client.definition import Survey, find_objections
 from candor_client.errors import DefinitionError
 from survey_app.assure.doctor.finding import Finding, warning
 
-ADVICE = "publish a corrected version: nobody can start to answer this one; reports from open forms still count"
+ADVICE = "publish a corrected version: nobody can start to answer this one, but reports from open forms still count"
 
 
 def findings(definitions: Iterable[bytes]) -> Iterator[Finding]:

@@ -14,13 +14,13 @@ PREFIX = "CANDOR_"
 VARIABLES = {  # each is documented in docs/commands.md
     "CANDOR_DB": "the store, as `--db`: `sqlite:///candor.db` (the default), `sqlite:////an/absolute/path.db`, "
     "`postgresql://user@host/database`",
-    "CANDOR_TICKETS": "with PostgreSQL: the file for tickets, on the one server that gives them out",
+    "CANDOR_TICKETS": "with PostgreSQL: the file for tickets, on the one server that issues them",
     "CANDOR_RATE_LIMIT": "the limit of reports and tickets per address, such as `3000/minute` (the default), or `off`",
     "CANDOR_LOGIN_LIMIT": "the limit of sign-in attempts per address, such as `10/minute` (the default), or `off`",
     "CANDOR_TRUSTED_PROXIES": "as `candor serve --trusted-proxies`: the number of proxies in front of the server",
     "CANDOR_METRICS_TOKEN": "grants access to `/metrics`; without it there are no metrics",
     "CANDOR_TOKEN": "an API token, for `candor survey mail` without the database",
-    "CANDOR_MAIL_FROM": "of `candor survey mail`, as `--from`",
+    "CANDOR_MAIL_FROM": "as `--from` of `candor survey mail`",
     "CANDOR_SMTP": "as `--smtp`",
     "CANDOR_SMTP_SECURITY": "as `--security`",
     "CANDOR_SMTP_USER": "as `--user`",
@@ -49,7 +49,9 @@ def findings(environ: Mapping[str, str], *, is_file_store: bool) -> Iterator[Fin
         yield failure("proxies", "bad_number", problem, "set it to the number of proxies, 0 for none")
     if is_file_store and "CANDOR_TICKETS" in settings:
         advice = "unset it: SQLite keeps tickets in a file next to the database"
-        yield warning("tickets", "unused_file", "CANDOR_TICKETS is set, and the store is SQLite", advice)
+        yield warning(
+            "tickets", "unused_file", "CANDOR_TICKETS is set, but the store is SQLite and does not use it", advice
+        )
     if 0 < len(settings.get("CANDOR_METRICS_TOKEN", "")) < MIN_TOKEN_LENGTH:
         advice = f"use a random token of at least {MIN_TOKEN_LENGTH} characters"
         yield warning("metrics", "short_token", "CANDOR_METRICS_TOKEN is short enough to be guessed", advice)
@@ -75,8 +77,8 @@ def _check_mail(settings: Mapping[str, str]) -> Finding:
         problem = f"CANDOR_SMTP is {settings['CANDOR_SMTP']!r}, which is not a server"
         return failure("mail", "bad_server", problem, "use HOST or HOST:PORT")
     if security not in PORTS:
-        problem = f"CANDOR_SMTP_SECURITY is {security!r}, which Candor does not know"
-        return failure("mail", "bad_security", problem, f"use {', '.join(PORTS)}")
+        problem = f"CANDOR_SMTP_SECURITY is {security!r}, which is not supported"
+        return failure("mail", "bad_security", problem, f"use one of {', '.join(PORTS)}")
     if security == "none" and not is_local(host):
         advice = "set CANDOR_SMTP_SECURITY=starttls, or tls"
         return warning("mail", "not_encrypted", f"mail to {host} is not encrypted", advice)
@@ -88,7 +90,7 @@ def _check_mail(settings: Mapping[str, str]) -> Finding:
             "mail", "open_password_file", f"other users can read the password in {file}", f"chmod 600 {file}"
         )
     if not settings.get("CANDOR_MAIL_FROM"):
-        problem = f"{host} ({security}), without a sender address"
+        problem = f"{host} ({security}) has no sender address"
         return warning("mail", "no_sender", problem, "set CANDOR_MAIL_FROM, or use --from")
     return healthy(
         "mail", f"{host} ({security})", "no mail was sent; candor survey mail without --send shows a message"

@@ -23,7 +23,7 @@ def findings(url: str, source: str, environ: Mapping[str, str]) -> Iterator[Find
     try:
         state = inspect(url)
     except StoreError as error:
-        advice = "check that it runs, and check the address, the account and its password"
+        advice = "check that it is running, and check the address, the account and its password"
         yield failure("database", "unreachable", f"PostgreSQL ({source}) cannot be reached: {error}", advice)
         return
     label = f"{state.place}, PostgreSQL {state.server} ({source})"
@@ -52,8 +52,8 @@ def findings(url: str, source: str, environ: Mapping[str, str]) -> Iterator[Find
 
 def _check_tickets(path_setting: str | None) -> Finding:
     if not path_setting:
-        advice = f"set {TICKETS} to a file, on one server, to give out tickets"
-        return healthy("tickets", "this server gives out no tickets", advice, code="none")
+        advice = f"to issue tickets, set {TICKETS} to a file on one server"
+        return healthy("tickets", "this server issues no tickets", advice, code="none")
     path = Path(path_setting)
     if not path.parent.is_dir():
         advice = f"create it, or name another file in {TICKETS}"

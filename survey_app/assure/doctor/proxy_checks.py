@@ -61,7 +61,10 @@ def findings(url: str, now: float) -> Iterator[Finding]:
     except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         yield failure(
-            "server", "no_reply", f"{url} does not answer: {reason}", "check that the server runs, and look at its log"
+            "server",
+            "no_reply",
+            f"{url} does not answer: {reason}",
+            "check that the server is running, and read its log",
         )
         return
     yield _check_health(health)
@@ -119,7 +122,7 @@ def _check_forwarding(parts: SplitResult, sign_in: Reply, forged: Reply) -> Iter
     if parts.scheme == "https" and not secure:
         yield failure("proxy", "https_unknown", "the server does not know that visitors use https", PROXY_ADVICE)
     elif secure != secure_if_forged:
-        problem = "a visitor can forge X-Forwarded-* headers, and so an address: rate limits do not hold"
+        problem = "a visitor can forge X-Forwarded-* headers, and so an address; rate limits can be evaded"
         advice = "let the proxy set X-Forwarded-*, not pass it on; without a proxy: --trusted-proxies 0"
         yield failure("proxy", "forged_headers", problem, advice)
     elif parts.scheme == "http":
@@ -163,12 +166,14 @@ def _check_clock(reply: Reply, now: float) -> Finding:
     try:
         difference = parsedate_to_datetime(reply.header("Date")).timestamp() - now
     except (ValueError, TypeError):
-        return warning("clocks", "no_time", "the server's replies have no time", "check the clock on that machine")
+        return warning(
+            "clocks", "no_time", "the server's replies have no valid Date header", "check the clock on that machine"
+        )
     direction = "ahead of" if difference > 0 else "behind"
     comparison = f"the server's clock is {abs(difference):.0f} s {direction} the clock of this machine"
     code = "server_ahead" if difference > 0 else "server_behind"
     if abs(difference) >= CLOCK_FAILURE:
-        advice = "set both clocks, and synchronize them (NTP): surveys open and close by the server's"
+        advice = "set both clocks, and synchronize them (NTP): surveys open and close by the server's clock"
         return failure("clocks", code, comparison, advice)
     if abs(difference) >= CLOCK_WARNING:
         return warning("clocks", code, comparison, "synchronize both clocks (NTP)")

@@ -25,7 +25,7 @@ def findings(path: Path, source: str) -> Iterator[Finding]:
     label = f"{path} ({source})"
     try:
         if path.is_dir():
-            advice = "name a file in it, such as sqlite:////folder/candor.db"
+            advice = "name a file in this folder, such as sqlite:////folder/candor.db"
             yield failure("database", "folder", f"{label} is a folder", advice)
             return
         if not path.exists():
@@ -66,7 +66,7 @@ def _check_contents(path: Path, label: str) -> Iterator[Finding]:
         yield failure("database", "newer", problem, "use the newer Candor here too")
     elif 0 < version < EARLIEST_VERSION:
         problem = f"{label} was made by an earlier Candor (version {version}), which this one cannot read"
-        yield failure("database", "too_old", problem, "keep it with that Candor, and name a new file here (--db)")
+        yield failure("database", "too_old", problem, "use it only with that Candor, and name a new file here (--db)")
     elif 0 < version < VERSION:
         problem = f"{label} has version {version}; this Candor uses version {VERSION}"
         yield warning("database", "older", problem, "make a backup; the next command or start migrates it")
@@ -90,7 +90,7 @@ def _check_contents(path: Path, label: str) -> Iterator[Finding]:
         yield failure("tidiness", "rewrite_fails", problem, advice)
     elif state.needs_rewrite or (wal.exists() and wal.stat().st_size):
         advice = "a running server rewrites it when there are no requests; otherwise the next start does"
-        yield healthy("tidiness", "the file is still to be rewritten", advice, code="pending")
+        yield healthy("tidiness", "the file has yet to be rewritten", advice, code="pending")
     else:
         yield healthy("tidiness", "the file does not reveal the order of reports")
     yield from definition_checks.findings(state.running_definitions)
@@ -128,21 +128,21 @@ def _check_permissions(path: Path) -> Finding:
         problem = f"every user can write to {path.parent}"
         return warning("permissions", "open_folder", problem, f"chmod o-w {path.parent}")
     if owner != os.geteuid():
-        problem = f"only user {owner} can open the files, and this is user {os.geteuid()}"
-        return warning("permissions", "not_owner", problem, "run commands as that user, as the server does")
+        problem = f"only user {owner} can open the files, but this is user {os.geteuid()}"
+        return warning("permissions", "not_owner", problem, "run commands as that user, like the server")
     return healthy("permissions", f"{len(stats)} files, which only their owner can open")
 
 
 def _check_disk_space(path: Path) -> Finding:
     """Return a finding about free disk space: a rewrite needs space for a second file."""
     free, size = shutil.disk_usage(path.parent).free, path.stat().st_size
-    comparison = f"{_format_bytes(free)} free; the database has {_format_bytes(size)}"
+    comparison = f"{_format_bytes(free)} free; the database takes {_format_bytes(size)}"
     if free < size:
-        problem = f"{comparison}, and a rewrite needs as much"
+        problem = f"{comparison}, and a rewrite needs as much again"
         advice = f"free disk space: without a rewrite, the file reveals the order of reports ({DOCS})"
         return failure("disk", "too_little", problem, advice)
     if free < max(2 * size, MIN_FREE_BYTES):
-        advice = "free disk space soon: a rewrite needs as much as the database has"
+        advice = "free disk space soon: a rewrite needs as much space as the database takes"
         return warning("disk", "little", comparison, advice)
     return healthy("disk", comparison)
 

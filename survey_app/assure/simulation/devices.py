@@ -58,7 +58,7 @@ def _draw_symbols(field: Field, indices: Mapping[str, Indices], rng: Generator) 
         return digits[0]
     symbols = _symbol_table(field)[digits]
     if (symbols < 0).any():
-        raise ValueError("somebody answers a question that another answer hides")
+        raise ValueError("a respondent answers a question that another answer hides")
     return symbols
 
 

@@ -12,22 +12,22 @@ def refusal_reason(published: PublishedSurvey, now: datetime) -> str | None:
     terms, state = published.terms, published.state_at(now)
     if published.survey.tickets:
         return (
-            "is by invitation: every report needs a ticket, and made-up people have none. For a try, publish a copy of"
-            " its file without the line invitations in a database of its own (candor --db sqlite:///trial.db survey"
-            " add COPY) and simulate there"
+            "is by invitation: every report needs a ticket, and simulated respondents have none. To try it out, publish"
+            " a copy of its file, without the line invitations, in a separate database (candor --db sqlite:///trial.db"
+            " survey add COPY), and simulate there"
         )
     match state:
         case State.READY if published.state is State.OPEN and terms.opens:
             return f"is not open yet: it opens at {terms.opens.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
         case State.READY:
-            return f"is not open yet: candor survey open {published.survey.slug} opens it"
+            return f"is not open yet; open it with candor survey open {published.survey.slug}"
         case State.OPEN:
             return None
         case State.PAUSED:
-            return f"is paused: candor survey open {published.survey.slug} lets it go on"
+            return f"is paused; resume it with candor survey open {published.survey.slug}"
         case State.CLOSED if published.full and terms.max_reports:
-            return f"is full: it has all the {numbers.format_count(terms.max_reports)} reports that it wants"
+            return f"is full: it has reached its limit of {numbers.format_count(terms.max_reports)} reports"
         case State.CLOSED:
-            return "is closed, for good: publish a new version to ask again"
+            return "is closed permanently; publish a new version to collect more reports"
         case _:
             assert_never(state)

@@ -9,7 +9,7 @@ checked whenever the file is read. There are two layouts:
   number of rows, for machines: before compression a bit takes an eighth of a byte, a survey of 300,000 bits is still
   one column, and counting reads whole machine words.
 
-Both are read alike. Neither has ids, time, or another order than that of the random ids, and reports that are not shown
+Both are read alike. Neither has ids, times, or an order other than that of the random ids. Reports that are not shown
 yet are left out. Only this package imports pyarrow and pyspark, and only when they are needed.
 """
 

@@ -46,8 +46,8 @@ def check_pairs(survey: Survey) -> None:
     if survey.width > MOST_PAIR_BITS:
         raise ParquetError(
             FileFault.TOO_MANY_BITS,
-            f"a report to {survey.slug} has {survey.width} bits, and pairs are counted of at most {MOST_PAIR_BITS}; "
-            "candor crosstab takes two questions",
+            f"a report to {survey.slug} has {survey.width} bits, but pairs are counted only up to {MOST_PAIR_BITS}"
+            " bits; use candor crosstab for two questions",
         )
 
 
@@ -70,7 +70,7 @@ def count_batches(survey: Survey, batches: Iterable[Any], *, pairs: bool = False
 def count(
     reports: ReportFiles, *, pairs: bool = False, progress: Callable[[int], None] = lambda _: None
 ) -> TallyWithPairs:
-    """Count reports on this machine with a thread for each core; products of matrices bring their own threads.
+    """Count reports on this machine with a thread for each core; matrix products use threads of their own.
 
     `progress` is called with the number of reports of each batch.
     """

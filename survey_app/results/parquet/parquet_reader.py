@@ -52,7 +52,9 @@ def find(paths: Sequence[Path]) -> ReportFiles:
     files = [file for path in paths for file in _list_files(path)]
     for file, times in Counter(file.resolve() for file in files).items():
         if times > 1:
-            raise ParquetError(FileFault.REPEATED_FILE, f"{file} is named twice: its reports would be counted twice")
+            raise ParquetError(
+                FileFault.REPEATED_FILE, f"{file} is named twice, so its reports would be counted twice; name it once"
+            )
     parts: list[RowGroup] = []
     survey: Survey | None = None
     for file in files:
@@ -61,9 +63,8 @@ def find(paths: Sequence[Path]) -> ReportFiles:
             if survey is not None and definition != survey:
                 raise ParquetError(
                     FileFault.OTHER_DEFINITION,
-                    f"{file} is of another definition than {files[0]}: "
-                    f"{definition.slug} {definition.digest}, not {survey.slug} "
-                    f"{survey.digest}; count them apart",
+                    f"{file} has a different definition than {files[0]}: {definition.slug} {definition.digest}, not"
+                    f" {survey.slug} {survey.digest}; count them separately",
                 )
             survey = definition
             _check_columns(file, parquet_file.schema_arrow, survey)
@@ -79,7 +80,7 @@ def _list_files(path: Path) -> list[Path]:
         return [path]
     if files := sorted(path.glob("*.parquet")):
         return files
-    raise ParquetError(FileFault.MISSING_FILE, f"there is no file in {path} whose name ends in .parquet")
+    raise ParquetError(FileFault.MISSING_FILE, f"the folder {path} contains no file whose name ends in .parquet")
 
 
 def open_file(path: Path) -> Any:
@@ -91,7 +92,7 @@ def open_file(path: Path) -> Any:
         raise ParquetError(FileFault.MISSING_FILE, f"there is no file {path}") from None
     except (pyarrow.ArrowException, OSError) as error:
         raise ParquetError(
-            FileFault.UNREADABLE, f"{path} is no Parquet file, or was cut off: {_first_line(error)}"
+            FileFault.UNREADABLE, f"{path} is not a Parquet file, or is incomplete: {_first_line(error)}"
         ) from None
 
 
@@ -101,7 +102,7 @@ def _read_definition(path: Path, parquet_file: Any, previous: Survey | None) -> 
     if DEFINITION not in metadata or DIGEST not in metadata:
         raise ParquetError(
             FileFault.MISSING_DEFINITION,
-            f"{path} has no definition in its metadata: only files of candor export can be read",
+            f"{path} has no definition in its metadata; only files made by candor export can be read",
         )
     source = metadata[DEFINITION]
     digest = hashlib.sha256(source).hexdigest()
@@ -109,14 +110,15 @@ def _read_definition(path: Path, parquet_file: Any, previous: Survey | None) -> 
         claim = metadata[DIGEST].decode(errors="replace")
         raise ParquetError(
             FileFault.CHANGED_DEFINITION,
-            f"{path} was changed: its definition has the digest {digest}, and it says {claim}",
+            f"{path} was changed: the digest of its definition is {digest}, but its metadata says {claim}; export it"
+            " again",
         )
     if previous is not None and previous.digest == digest:
         return previous
     try:
         return Survey.from_stored(source)
     except CandorError as error:
-        raise ParquetError(FileFault.INVALID_DEFINITION, f"{path}: its definition is none: {error}") from None
+        raise ParquetError(FileFault.INVALID_DEFINITION, f"{path}: its definition is invalid: {error}") from None
 
 
 def _check_columns(path: Path, schema: Any, survey: Survey) -> None:
@@ -126,7 +128,7 @@ def _check_columns(path: Path, schema: Any, survey: Survey) -> None:
     if not is_packed and (names != column_names(survey) or kinds != {pyarrow.bool_()}):
         raise ParquetError(
             FileFault.OTHER_COLUMNS,
-            f"{path}: its columns are not the {survey.width} bits of its definition, in their order",
+            f"{path}: its columns must be the {survey.width} bits of its definition, in the same order",
         )
 
 
@@ -164,7 +166,10 @@ def pack_batch(batch: Any, survey: Survey) -> Bits:
         try:
             column = column.cast(pyarrow.binary(length))
         except pyarrow.ArrowInvalid:
-            raise ParquetError(FileFault.WRONG_LENGTH, f"a report to this survey has {length} bytes of bits") from None
+            raise ParquetError(
+                FileFault.WRONG_LENGTH,
+                f"a row has the wrong length: a report to this survey has {length} bytes of bits",
+            ) from None
     buffer = np.frombuffer(column.buffers()[1], dtype=np.uint8)
     return buffer[column.offset * length :][: len(column) * length].reshape(-1, length)
 
@@ -177,7 +182,7 @@ def _has_columns(batch: Any, survey: Survey) -> bool:
     if has_nulls and not (has_columns and _only_unasked_are_missing(batch, survey)):
         raise ParquetError(
             FileFault.MISSING_BIT,
-            "a bit is missing: noisy bits are 0 or 1, and null only where the device was not asked",
+            "a bit is missing: noisy bits must be 0 or 1, and may be null only where the device was not asked",
         )
     return has_columns
 

