@@ -51,7 +51,7 @@ def read_text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        raise click.ClickException(f"{file} is not a text file in UTF-8; save it in UTF-8") from None
+        raise click.ClickException(f"the file {file} is not text in UTF-8; save it as UTF-8") from None
 
 
 def read_mapping(file: Path) -> dict[Any, Any]:

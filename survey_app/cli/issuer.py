@@ -102,7 +102,7 @@ def add_command(ctx: click.Context, url: str) -> None:
         )
     if key.digest not in (None, survey.digest):
         raise StoreError(
-            "this key already signs for another definition, and a ticket for one would be valid for the other; "
+            "this key already signs tickets for another definition, so the tickets of each would be valid for both; "
             f"create a new key with candor issuer key {survey.slug}"
         )
     if key.digest is None:

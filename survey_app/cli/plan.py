@@ -38,7 +38,7 @@ def _parse_epsilon(_: click.Context, __: click.Parameter, value: str | None) -> 
     except InvalidOperation:
         epsilon = Decimal("NaN")
     if not epsilon.is_finite() or epsilon <= 0:
-        raise click.BadParameter(f"{value!r} is not a positive number such as 1.5, or ln3.")
+        raise click.BadParameter(f"{value!r} is not a positive number; use a number such as 1.5, or a logarithm such as ln3.")
     return epsilon
 
 
@@ -236,7 +236,7 @@ def _check_combination(file: Path | None, option_names: set[str]) -> None:
     """Raise UsageError if the options do not fit together, with a sentence about the options that do."""
     if "guidance" in option_names:
         if file or option_names - {"guidance", "as_json"}:
-            raise click.UsageError("--guidance allows no FILE and no other option but --json.")
+            raise click.UsageError("--guidance cannot be combined with FILE, or with any option except --json.")
         return
     question_options = [name for name in ONE_QUESTION if name in option_names]
     if file:

@@ -170,10 +170,10 @@ def _parse_totals(published: PublishedSurvey, texts: tuple[str, ...]) -> dict[st
         name, _, rest = text.partition("=")
         labels = rest.split("|")
         question = questions.get(name)
-        if question is None or not _has_addable_answers(question):
-            raise click.ClickException(
-                f"--total {text!r}: write QUESTION=A|B; the question must be a choice, a scale or a number with bins"
-            )
+        if question is None:
+            raise click.ClickException(f"--total {text!r}: there is no question {name!r}; write QUESTION=A|B")
+        if not _has_addable_answers(question):
+            raise click.ClickException(f"--total {text!r}: {name} must be a choice, a scale or a number with bins")
         answers = kind_of(question).answers(question)
         if not set(labels) <= set(answers) or len(set(labels)) < len(labels):
             raise click.ClickException(f"--total {text!r}: the options of {name} are {', '.join(answers)}")

@@ -74,7 +74,7 @@ class Decoder:
             if ticket or self.survey.tickets:
                 self._check(identity, ticket)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise Problem("malformed_report", str(error)) from None
+            raise Problem("malformed_report", f"The body is not the JSON of a report: {error}.") from None
         except ReportError as error:
             raise Problem(error.code, str(error)) from None
         return Submission(self.key, identity, bits)
