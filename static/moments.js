@@ -39,7 +39,7 @@ function tellFields(root) {
 		const update = () => {
 			const moment = new Date(`${field.value}Z`);
 			const isValid = field.value !== "" && moment.getTimezoneOffset() !== 0;
-			own.textContent = isValid ? `On your clock: ${formatMoment(moment)}` : "";
+			own.textContent = isValid ? `Your local time: ${formatMoment(moment)}` : "";
 			own.hidden = !isValid;
 		};
 		field.addEventListener("input", update);

@@ -3,7 +3,7 @@
 
 const PAUSE = 600; // ms without a key before the draft is checked
 const SIGNED_OUT =
-	"You are signed out. Copy what you typed here, sign in again in another window, then reload this page; nothing was saved.";
+	"You are signed out, and nothing was saved. Copy what you typed here, sign in again in another window, then reload this page.";
 const said = /** @type {HTMLElement} */ (document.getElementById("said"));
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
@@ -121,9 +121,13 @@ async function exchange(url, options, push = true) {
 		else if (response.ok && show(html, push ? address : "")) return true;
 		else if (response.status === 409 && show(html))
 			dirty = findEditForm(); // typed, not saved
-		else tell(response.status === 400 ? SIGNED_OUT : "The server refused this. Nothing was saved; try again.", "error");
+		else
+			tell(
+				response.status === 400 ? SIGNED_OUT : "The server refused the request. Nothing was saved. Try again.",
+				"error",
+			);
 	} catch {
-		tell("The server does not answer. Nothing was saved; try again.", "error");
+		tell("The server does not respond. Nothing was saved. Try again.", "error");
 	}
 	return false;
 }

@@ -89,22 +89,21 @@ if (form instanceof HTMLFormElement && names instanceof HTMLTextAreaElement) {
 		if (twice.length > 0 && asked !== names.value) {
 			asked = names.value;
 			const listing = `${twice.slice(0, 5).join("; ")}${twice.length > 5 ? ` and ${twice.length - 5} more` : ""}`;
-			return tell("invite-said", `More than once in the list: ${listing}. Press again to invite them as often.`);
+			return tell("invite-said", `Listed more than once: ${listing}. Press again to make an invitation for each line.`);
 		}
-		tell("invite-said", "Making them…");
+		tell("invite-said", "Making invitations…");
 		const headers = { Accept: "application/json" };
 		const body = new FormData(form); // the names have no name in the form, so they are not in it
 		const response = await fetch(form.action, { method: "POST", body, headers }).catch(() => null);
-		if (!response?.ok)
-			return tell("invite-said", "That did not work; nothing was made. Load the page again and retry.");
+		if (!response?.ok) return tell("invite-said", "No invitations were made. Reload the page and try again.");
 		/** @type {{ links: string[] }} */
 		const { links } = await response.json();
 		const saved = document.createElement("a");
 		saved.href = fileOf([["name", "link"], ...people.map((name, i) => [name, links[i]])]);
 		saved.download = `${form.dataset.slug}-invitations.csv`;
-		saved.textContent = "Save it again";
+		saved.textContent = "Save the file again";
 		saved.click();
-		const told = `${links.length} made and saved as ${saved.download}. This is the only copy. `;
+		const told = `${links.length} invitations were made and saved as ${saved.download}. This is the only copy. `;
 		at("invite-said")?.replaceChildren(told, saved);
 		names.value = "";
 		follow();
@@ -121,9 +120,10 @@ if (table instanceof HTMLInputElement) {
 		save?.setAttribute("hidden", "");
 		const [head, ...rows] = rowsOf(await file.text());
 		const [name, link] = ["name", "link"].map((column) => (head ?? []).indexOf(column));
-		if (name < 0 || link < 0) return tell("absent-said", "This is not such a table: its first line is name,link.");
+		if (name < 0 || link < 0)
+			return tell("absent-said", "This is not a table of invitations. Its first line must be name,link.");
 		const response = await fetch(table.dataset.invited ?? "").catch(() => null);
-		if (!response?.ok) return tell("absent-said", "The server did not answer. Load the page again and retry.");
+		if (!response?.ok) return tell("absent-said", "The server did not respond. Reload the page and try again.");
 		/** @type {{ not_taken: string[] }} */
 		const { not_taken } = await response.json();
 		const free = new Set(not_taken);
@@ -134,7 +134,7 @@ if (table instanceof HTMLInputElement) {
 			return item;
 		});
 		at("absent-list")?.replaceChildren(...items);
-		tell("absent-said", `${absent.length} of ${rows.length} in this table have not taken a ticket.`);
+		tell("absent-said", `${absent.length} of ${rows.length} people in this table have not taken a ticket.`);
 		if (absent.length > 0 && save instanceof HTMLAnchorElement) {
 			save.href = fileOf([head, ...absent.map((row) => row.map((cell) => cell.trim()))]);
 			save.hidden = false;

@@ -38,7 +38,7 @@ async function look() {
 		failing = false;
 	} catch {
 		failing = true;
-		say("The server does not answer; these figures may be old. Trying again.");
+		say("The server does not respond, so these figures may be out of date. Trying again.");
 	}
 	busy = false;
 	later();
@@ -78,7 +78,7 @@ async function refresh(page) {
 		else delete page.dataset[name];
 	}
 	const count = page.querySelector('[data-key="reports"]')?.textContent ?? page.dataset.reports;
-	say(page.dataset.count ? `Now ${count} reports; the figures are new.` : `Final: ${count} reports.`);
+	say(page.dataset.count ? `The figures now include ${count} reports.` : `Final: ${count} reports.`);
 	stay();
 }
 
@@ -145,7 +145,7 @@ function wire() {
 		if (!(button instanceof HTMLButtonElement)) continue;
 		button.hidden = false;
 		button.addEventListener("click", () => {
-			picture(button).catch(() => say("The browser could not draw it; take the SVG instead."));
+			picture(button).catch(() => say("The browser could not draw the plot. Download the SVG instead."));
 		});
 	}
 	const copy = document.getElementById("copy");
@@ -159,7 +159,7 @@ function wire() {
 			await navigator.clipboard.writeText(paragraph.textContent);
 			done.textContent = "Copied.";
 		} catch {
-			done.textContent = "The browser does not allow it; select the text instead.";
+			done.textContent = "The browser does not allow copying. Select the text instead.";
 		}
 	});
 }

@@ -63,7 +63,9 @@ def find_account(accounts: Store, header: str | None) -> User | None:
     match = BEARER.fullmatch(header)
     user = match and accounts.user_of_token(hash_secret(match[1]))
     if not user:
-        raise Problem("unauthorized", "The token is not known, or its account is disabled.")
+        raise Problem(
+            "unauthorized", "The token is unknown, or its account is disabled. Your account page lists your tokens."
+        )
     return user
 
 
@@ -79,7 +81,7 @@ def require_token_account() -> User:
     """
     user = token_account()
     if user is None:
-        raise Problem("unauthorized", "This needs a token, in the header Authorization: Bearer …")
+        raise Problem("unauthorized", "This request needs a token. Send it in the header Authorization: Bearer …")
     return user
 
 
@@ -105,9 +107,12 @@ def require(user: User | None, published: PublishedSurvey, least: Role) -> Publi
     if user is None:
         raise Problem("unauthorized")
     if role is None:
-        raise Problem("forbidden", "This survey belongs to another account, and is not shared with yours.")
+        raise Problem(
+            "forbidden",
+            "This survey belongs to another account and is not shared with yours. Ask its owner to share it.",
+        )
     if role < least:
-        raise Problem("forbidden", f"This survey is shared with you as {role.label}; this is for its {least.label}.")
+        raise Problem("forbidden", f"Your role in this survey is {role.label}. This needs the role {least.label}.")
     return published
 
 
@@ -129,7 +134,9 @@ class WithdrawnLink(Problem):
     """The link that a visitor used to open results was withdrawn since."""
 
     def __init__(self) -> None:
-        super().__init__("not_found", "The link that opened these results for you was withdrawn. Ask its sender.")
+        super().__init__(
+            "not_found", "The link that you used to open these results was withdrawn. Ask its sender for a new one."
+        )
 
 
 def link_cookie(name: str) -> str:
@@ -163,7 +170,7 @@ def requested_version(slug: str) -> PublishedSurvey:
         return find_visible(slug)
     published = opened_version(store(), slug, digest)
     if published is None:
-        raise Problem("not_found", "There is no such version of the survey.")
+        raise Problem("not_found", "The survey has no version with this digest.")
     return published
 
 
@@ -175,7 +182,7 @@ def require_readable(published: PublishedSurvey) -> PublishedSurvey:
     if has_role(user, published, Role.READER) or is_linked(published):
         return published
     if user is None:
-        raise Problem("unauthorized", "These results are private.")
+        raise Problem("unauthorized", "These results are private. Send the token of an account that may read them.")
     raise Problem("forbidden")
 
 
@@ -189,8 +196,8 @@ def check_scan(
     if reports > (MOST_SCANNED if has_role(reader(), published, Role.READER) else MOST_SCANNED_FOR_ANYONE):
         raise error_class(
             RefusalCode.TOO_MANY_REPORTS,
-            f"{numbers.format_count(reports)} reports are too many to read for a page; the command candor "
-            f"{command} does it",
+            f"{numbers.format_count(reports)} reports are too many to read for a page; use the command "
+            f"candor {command}",
         )
 
 

@@ -192,10 +192,12 @@ def metrics() -> Response:
     """Return metrics for the operator. Raise Problem if the server was started without a token for them."""
     token: str | None = current_app.config["METRICS_TOKEN"]
     if not token:
-        raise Problem("not_found", "This server was started without CANDOR_METRICS_TOKEN.")
+        raise Problem("not_found", "Metrics are off: this server was started without CANDOR_METRICS_TOKEN.")
     header = request.headers.get("Authorization", "")
     if not hmac.compare_digest(header.encode(), f"Bearer {token}".encode()):
-        raise Problem("unauthorized", "This needs the token that the server was started with.")
+        raise Problem(
+            "unauthorized", "Metrics need the server's CANDOR_METRICS_TOKEN, in the header Authorization: Bearer …"
+        )
     response = Response(render_metrics(store()), content_type=EXPOSITION)
     response.headers["Cache-Control"] = "no-store"
     return response

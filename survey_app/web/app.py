@@ -134,7 +134,7 @@ def _check_query() -> None:
     try:
         request.query_string.decode()
     except UnicodeDecodeError:
-        raise Problem("malformed_request", "The query is not UTF-8.") from None
+        raise Problem("malformed_request", "The query of the URL is not valid UTF-8.") from None
 
 
 def _complete(response: Response) -> Response:
@@ -154,7 +154,8 @@ def _handle_error(error: Exception) -> Response:
         return Response(error.get_response().get_data(), error.code, dict(error.get_response().headers))
     elif isinstance(error, HTTPException):
         problem = Problem.from_status(error.code or 500)
-        allow = error.get_response().headers.get("Allow")
+        if allow := error.get_response().headers.get("Allow"):
+            problem.detail = f"Use one of the methods that this address accepts: {allow}."
     else:
         current_app.logger.error("%s in %s", type(error).__name__, request.endpoint, exc_info=error)
         problem = Problem("internal_error")

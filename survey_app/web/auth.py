@@ -91,9 +91,9 @@ def change_password() -> ResponseReturnValue:
     user, keep = require_session_account(), "keep_tokens" in request.form
     old, new, again = (request.form.get(field, "") for field in ("old", "new", "again"))
     if not 0 < len(old) <= MOST_PASSWORD or not LEAST_PASSWORD <= len(new) <= MOST_PASSWORD:
-        flash(f"A new password has {LEAST_PASSWORD} to {MOST_PASSWORD} characters.", "error")
+        flash(f"A new password must have {LEAST_PASSWORD} to {MOST_PASSWORD} characters.", "error")
     elif new != again:
-        flash("The two new passwords differ.", "error")
+        flash("The two new passwords differ. Type the same password twice.", "error")
     elif not check_password(user, old):
         flash("The current password is wrong.", "error")
     else:

@@ -34,7 +34,7 @@ class Config:
         rate_limit, login_limit = (_read_limit(environment, name, default) for name, default in LIMITS)
         proxies = environment.get("CANDOR_TRUSTED_PROXIES", "0")
         if not (proxies.isascii() and proxies.isdigit()):
-            raise ConfigError(f"CANDOR_TRUSTED_PROXIES is {proxies!r}; write a number, 0 without a proxy")
+            raise ConfigError(f"CANDOR_TRUSTED_PROXIES is {proxies!r}; set it to a number, 0 without a proxy")
         return cls(
             db=environment.get("CANDOR_DB", DEFAULT_DB),
             rate_limit=rate_limit,
@@ -51,5 +51,5 @@ class Config:
 def _read_limit(environment: Mapping[str, str], name: str, default: str) -> str:
     limit = environment.get(name, default)
     if limit != "off" and not LIMIT.fullmatch(limit):
-        raise ConfigError(f"{name} is {limit!r}; write {default}, or off")
+        raise ConfigError(f"{name} is {limit!r}; set it to a limit such as {default}, or to off")
     return limit

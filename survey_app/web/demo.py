@@ -107,7 +107,7 @@ def load_sample() -> PublishedSurvey:
     """Return the demo's own survey. Raise Problem if it was deleted, or its results were made private."""
     published = store().version(*current_app.config["DEMO"])
     if published is None:
-        raise Problem("not_found", "The demo's survey is gone. Start candor demo again to have a new one.")
+        raise Problem("not_found", "The demo's survey was deleted. Start candor demo again to create a new one.")
     return require_readable(published)
 
 

@@ -24,9 +24,11 @@ def _require_managed(slug: str, user: User) -> PublishedSurvey:
     published = require(user, find_visible(slug), Role.EDITOR)
     survey_tickets = published.survey.tickets
     if survey_tickets is None:
-        raise Problem("not_found", "Anybody with the link may answer this survey; it has no invitations.")
+        raise Problem("not_found", "This survey has no invitations: anybody with the link may answer it.")
     if survey_tickets.issuer:
-        raise Problem("not_found", f"{survey_tickets.issuer} invites to this survey, not this server.")
+        raise Problem(
+            "not_found", f"Invitations to this survey are made by {survey_tickets.issuer}, not by this server."
+        )
     return published
 
 
@@ -46,9 +48,9 @@ def invite(slug: str) -> Response:
     try:
         count = msgspec.json.decode(request.get_data(cache=False), type=_InvitationRequest).count
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Problem("malformed_request", f'Send {{"count": 20}}: {error}') from None
+        raise Problem("malformed_request", f'The body must be an object such as {{"count": 20}}: {error}') from None
     if not 1 <= count <= inviting.MOST_AT_ONCE:
-        raise Problem("malformed_request", f"Make from 1 to {inviting.MOST_AT_ONCE} invitations at once.")
+        raise Problem("malformed_request", f"count must be from 1 to {inviting.MOST_AT_ONCE}.")
     if published.state is State.CLOSED:
         raise Problem("survey_closed", "The survey is closed, so nobody can be invited any more.")
     if why := ticket_refusal(published.survey, now()):

@@ -28,19 +28,23 @@ def _metric_lines(store: Store) -> Iterator[str]:
     surveys = store.surveys()
     opened = [survey for survey in surveys if survey.state is not State.READY]
     states = Counter(str(survey.state_at(now())) for survey in surveys)
-    yield from _format_metric("candor_info", "Which version runs.", [(f'version="{__version__}"', 1)])
-    yield from _format_metric("candor_surveys", "Surveys in each state.", [(f'state="{s}"', states[s]) for s in State])
+    yield from _format_metric("candor_info", "The version of the server.", [(f'version="{__version__}"', 1)])
+    yield from _format_metric(
+        "candor_surveys", "The number of surveys in each state.", [(f'state="{s}"', states[s]) for s in State]
+    )
     yield from _format_metric(
         "candor_reports_shown",
-        "Reports behind the results of each survey, in steps, as they are shown.",
+        "Reports behind the displayed results of each survey; the number moves in steps.",
         [(f'survey="{survey.survey.slug}"', store.snapshot(survey).reports) for survey in opened],
     )
     yield from _format_metric(
-        "candor_worker_start_seconds", "When the worker that replies was started.", [("", int(_started))]
+        "candor_worker_start_seconds",
+        "Start time of the replying worker, in seconds since 1970.",
+        [("", int(_started))],
     )
     if sys.platform != "win32":
         yield from _format_metric(
-            "candor_worker_memory_bytes", "The most it ever had, rounded up.", [("", _peak_memory())]
+            "candor_worker_memory_bytes", "Peak memory of the replying worker, rounded up.", [("", _peak_memory())]
         )
 
 

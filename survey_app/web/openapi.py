@@ -32,7 +32,7 @@ REGRESSION_PARAMETERS: list[dict[str, Any]] = [
         "in": "query",
         "required": True,
         "schema": {"type": "array", "items": TEXT, "minItems": 1, "maxItems": 8},
-        "description": "the questions that may explain it, each by its own on=",
+        "description": "the questions that may explain the outcome; repeat on= for each",
     },
 ]
 FLAG = {"enum": ["0", "1"]}
@@ -42,8 +42,13 @@ INTERVALS: tuple[dict[str, Any], ...] = (
         "in": "query",
         "schema": {"type": "number", "minimum": 0.5, "maximum": 0.999, "multipleOf": 0.001},
     },
-    {"name": "simultaneous", "in": "query", "schema": FLAG, "description": "all options of a question together"},
-    {"name": "narrow", "in": "query", "schema": FLAG, "description": "Wilson's intervals, not guaranteed"},
+    {
+        "name": "simultaneous",
+        "in": "query",
+        "schema": FLAG,
+        "description": "simultaneous intervals for all options of a question",
+    },
+    {"name": "narrow", "in": "query", "schema": FLAG, "description": "Wilson's intervals, without guaranteed coverage"},
     {"name": "population", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 2**53}},
 )
 SIGNATURE = {"type": "string", "pattern": "^[A-Za-z0-9_-]{512}$", "description": "384 bytes, base64url"}
@@ -57,7 +62,7 @@ REPORT: dict[str, Any] = {
         "bits": {"type": "string", "pattern": "^[A-Za-z0-9_-]+$", "description": "noisy bits, base64url"},
         "ticket": {
             "type": "object",
-            "description": "where the survey is by invitation: what was signed for it, blindly",
+            "description": "only for surveys by invitation: the ticket, which was signed blindly",
             "additionalProperties": False,
             "required": ["prefix", "signature"],
             "properties": {
@@ -92,7 +97,7 @@ INVITED: dict[str, Any] = {
         "state": {"enum": ["open", "paused", "closed"]},
         "invited": {"type": "integer"},
         "taken": {"type": "integer"},
-        "not_taken": {"type": "array", "items": DIGEST, "description": "SHA-256 of codes that were not brought"},
+        "not_taken": {"type": "array", "items": DIGEST, "description": "SHA-256 of each unused code"},
     },
 }
 
@@ -159,9 +164,9 @@ def openapi_document() -> dict[str, Any]:
         "schema": {"type": "string", "pattern": "^[!-~]{1,200}$"},
     }
     signature = {"type": "object", "required": ["signature"], "properties": {"signature": SIGNATURE}}
-    location = {"Location": {"description": "its definition", "schema": TEXT}}
+    location = {"Location": {"description": "the URL of the definition", "schema": TEXT}}
     etag = {"ETag": {"description": "the digest, in quotes", "schema": TEXT}}
-    digest = {"name": "digest", "in": "query", "schema": DIGEST, "description": "an older version"}
+    digest = {"name": "digest", "in": "query", "schema": DIGEST, "description": "the version, such as an older one"}
     return {
         "openapi": "3.1.0",
         "info": {
@@ -172,18 +177,21 @@ def openapi_document() -> dict[str, Any]:
         "paths": {
             "/api/surveys": {
                 "get": {
-                    "summary": "The surveys of an account, and those that are shared with it",
+                    "summary": "List the surveys of an account and those shared with it",
                     "security": [{"token": []}],
                     "responses": {
-                        "200": _reply("all of them", listing),
+                        "200": _reply("the surveys", listing),
                         **_problems_of("unauthorized", "too_many_requests", "unavailable"),
                     },
                 },
                 "post": {
-                    "summary": "Publish an author's file, as a new version if its slug is known",
+                    "summary": "Publish an author's file, as a new version if its slug exists already",
                     "security": [{"token": []}],
                     "parameters": [
-                        {"name": "state", "in": "query", "schema": {"enum": list(STATES)}, "description": "else open"}
+                        {
+                            "name": "state", "in": "query", "schema": {"enum": list(STATES)},
+                            "description": "default: open",
+                        }
                     ],
                     "requestBody": {
                         "required": True,
@@ -212,12 +220,12 @@ def openapi_document() -> dict[str, Any]:
                     },
                 },
                 "patch": {
-                    "summary": "Other terms, or another state; of a study, for all its groups",
+                    "summary": "Change the terms or the state of a survey, or of all groups of a study",
                     "security": [{"token": []}],
                     "parameters": [SLUG, digest],
                     "requestBody": {"required": True, "content": {"application/json": {"schema": change}}},
                     "responses": {
-                        "200": _reply("as it is now", summary),
+                        "200": _reply("the survey after the change", summary),
                         **_problems_of(
                             "malformed_request", "unauthorized", "forbidden", "not_found", "conflict", "too_large",
                             "too_many_requests", "unavailable",
@@ -225,7 +233,7 @@ def openapi_document() -> dict[str, Any]:
                     },
                 },
                 "delete": {
-                    "summary": "Delete all versions and reports; of a study, of all its groups",
+                    "summary": "Delete all versions and reports of a survey, or of all groups of a study",
                     "security": [{"token": []}],
                     "parameters": [
                         SLUG,
@@ -234,11 +242,11 @@ def openapi_document() -> dict[str, Any]:
                             "in": "header",
                             "required": True,
                             "schema": TEXT,
-                            "description": "the slug",
+                            "description": "the slug, as confirmation",
                         },
                     ],
                     "responses": {
-                        "204": {"description": "gone"},
+                        "204": {"description": "deleted"},
                         **_problems_of(
                             "malformed_request", "unauthorized", "forbidden", "not_found", "too_many_requests",
                             "unavailable",
@@ -252,8 +260,8 @@ def openapi_document() -> dict[str, Any]:
                     "parameters": [SLUG],
                     "requestBody": {"required": True, "content": {"application/json": {"schema": REPORT}}},
                     "responses": {
-                        "201": _reply("on disk", _status_schema("stored")),
-                        "200": _reply("the same report is on disk already", _status_schema("already_stored")),
+                        "201": _reply("stored on disk", _status_schema("stored")),
+                        "200": _reply("the same report was stored already", _status_schema("already_stored")),
                         **_problems_of(
                             "malformed_report", "malformed_request", "bad_ticket", "too_early", "not_found", "id_taken",
                             "wrong_survey", "survey_not_open", "survey_paused", "survey_closed", "survey_full",
@@ -264,7 +272,7 @@ def openapi_document() -> dict[str, Any]:
             },
             "/api/surveys/{slug}/tickets": {
                 "post": {
-                    "summary": "Have a blinded message signed, for an invitation",
+                    "summary": "Get a blind signature for an invitation",
                     "parameters": [SLUG, invitation],
                     "requestBody": {"required": True, "content": {"application/json": {"schema": BLINDED}}},
                     "responses": {
@@ -279,12 +287,12 @@ def openapi_document() -> dict[str, Any]:
             },
             "/api/surveys/{slug}/reports/batch": {
                 "post": {
-                    "summary": "Send many reports, one JSON object a line",
+                    "summary": "Send many reports, one JSON object per line",
                     "security": [{"token": []}],
                     "parameters": [SLUG],
                     "requestBody": {"required": True, "content": {"application/x-ndjson": {"schema": TEXT}}},
                     "responses": {
-                        "200": _reply("how many lines became what", batch),
+                        "200": _reply("the number of lines with each outcome", batch),
                         **_problems_of(
                             "unauthorized", "forbidden", "not_found", "too_large", "too_many_requests", "unavailable"
                         ),
@@ -293,21 +301,21 @@ def openapi_document() -> dict[str, Any]:
             },
             "/api/surveys/{slug}/invitations": {
                 "get": {
-                    "summary": "Exact counts of invitations, for owner and editors",
+                    "summary": "Get exact counts of invitations, for the owner and editors",
                     "security": [{"token": []}],
                     "parameters": [SLUG],
                     "responses": {
-                        "200": _reply("numbers, and the hashes of codes that were not brought", INVITED),
+                        "200": _reply("the counts, and the hashes of the unused codes", INVITED),
                         **_problems_of("unauthorized", "forbidden", "not_found", "too_many_requests", "unavailable"),
                     },
                 },
                 "post": {
-                    "summary": "Make invitations; their codes are told once",
+                    "summary": "Make invitations; their codes are returned only once",
                     "security": [{"token": []}],
                     "parameters": [SLUG],
                     "requestBody": {"required": True, "content": {"application/json": {"schema": WANTED}}},
                     "responses": {
-                        "201": _reply("the codes, in no order", CODES),
+                        "201": _reply("the codes, in no particular order", CODES),
                         **_problems_of(
                             "malformed_request", "unauthorized", "forbidden", "too_late", "not_found", "survey_closed",
                             "too_large", "unavailable",
@@ -317,7 +325,7 @@ def openapi_document() -> dict[str, Any]:
             },
             "/api/surveys/{slug}/results": {
                 "get": {
-                    "summary": "Results, in steps of at least twenty reports",
+                    "summary": "Results, which change in steps of at least 20 reports",
                     "security": [{}, {"token": []}],
                     "parameters": [SLUG, digest, *INTERVALS],
                     "responses": {
@@ -331,7 +339,7 @@ def openapi_document() -> dict[str, Any]:
             },
             "/api/surveys/{slug}/crosstab": {
                 "get": {
-                    "summary": "Two questions at once, or two options of one, from the reports behind the results",
+                    "summary": "A cross-tab of two questions or of two options of one, from the reports in the results",
                     "security": [{}, {"token": []}],
                     "parameters": [
                         SLUG, digest, *INTERVALS,
@@ -348,7 +356,7 @@ def openapi_document() -> dict[str, Any]:
             },
             "/api/surveys/{slug}/regression": {
                 "get": {
-                    "summary": "The odds of an answer, explained by the true answers to other questions",
+                    "summary": "A regression of the odds of an answer on the true answers to other questions",
                     "security": [{}, {"token": []}],
                     "parameters": [SLUG, digest, *INTERVALS, *REGRESSION_PARAMETERS],
                     "responses": {
@@ -362,7 +370,7 @@ def openapi_document() -> dict[str, Any]:
             },
             "/healthz": {
                 "get": {
-                    "summary": "Whether the store answers",
+                    "summary": "Whether the database responds",
                     "responses": {"200": _reply("it does", HEALTH), **_problems_of("too_many_requests", "unavailable")},
                 }
             },
@@ -396,7 +404,7 @@ def openapi_document() -> dict[str, Any]:
                         "detail": TEXT,
                         "faults": {
                             "type": "array",
-                            "description": "of bad_survey: all that is to mend",
+                            "description": "only for bad_survey: all errors of the file",
                             "items": {
                                 "type": "object",
                                 "required": ["code", "reason", "path", "line"],

@@ -51,7 +51,7 @@ def serve(config: Config, host: str, port: int, workers: int) -> None:
             click.echo(f"warning: {why}; {definition_checks.ADVICE}", err=True)
     store.close()
     make = partial(_load_application, "survey_app.web.rsgi", config=config.flask_settings())
-    _run(make, "Candor serves", host, port, workers)
+    _run(make, "Candor is running", host, port, workers)
     store.tidy(now=True)
     store.close()
 
@@ -66,12 +66,12 @@ def serve_issuer(file: Path, config: Config, host: str, port: int, workers: int)
         limit=config.rate_limit,
         proxies=config.trusted_proxies,
     )
-    _run(make, "Candor issues tickets", host, port, workers)
+    _run(make, "Candor is issuing tickets", host, port, workers)
 
 
 def _run(make: Callable[..., object], title: str, host: str, port: int, workers: int) -> None:
     check_port(host, port)
-    click.echo(f"{title} on http://{host}:{port} with {workers} worker{'s' * (workers > 1)}; Ctrl-C ends it", err=True)
+    click.echo(f"{title} on http://{host}:{port} with {workers} worker{'s' * (workers > 1)}; Ctrl-C stops it", err=True)
     from survey_app.web.workers import Workers  # needs fork, which Windows does not have
 
     Workers(partial(make, Counts()), host, port, workers).run()
@@ -98,5 +98,5 @@ def check_port(host: str, port: int, option: str = "--port {}") -> None:
     except OSError as error:
         hint = f" Is another server running? Try {option.format(port + 1)}."
         if error.errno != errno.EADDRINUSE:
-            hint = " Name an address of this machine: --host 127.0.0.1, or 0.0.0.0 for all."
+            hint = " Use an address of this machine: --host 127.0.0.1, or 0.0.0.0 for all addresses."
         raise click.ClickException(f"cannot listen on {host}:{port}: {error.strerror}.{hint}") from None

@@ -67,7 +67,7 @@ def redirect_to_sign_in() -> ResponseReturnValue | None:
     """
     if session_account() is not None:
         return None
-    flash("Sign in to go on.", "status")
+    flash("Sign in to continue.", "status")
     return redirect(url_for("auth.sign_in", next=requested_path()))
 
 

@@ -70,7 +70,9 @@ class Sender:
         """
         with file:
             if self._transfers >= MOST_TRANSFERS:
-                raise Problem("unavailable", "Too many files are being sent here at once.", wait=int(STALL_SECONDS))
+                raise Problem(
+                    "unavailable", "The server is sending too many files at once. Retry later.", wait=int(STALL_SECONDS)
+                )
             self._transfers += 1
             try:
                 await _send_file(protocol, status, headers, file)

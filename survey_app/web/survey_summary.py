@@ -12,7 +12,7 @@ from survey_app.web.console.survey_page import pinned_link, respondent_link
 
 
 class Part(msgspec.Struct, omit_defaults=True):
-    """A survey, or a group of a study: where it is, and what it has so far, in steps."""
+    """A survey, or a group of a study: its link, and its number of reports so far, in steps."""
 
     slug: str
     digest: str

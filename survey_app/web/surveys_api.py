@@ -43,11 +43,11 @@ blueprint = Blueprint("surveys", __name__)
 YAML = ("application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml", "text/plain")
 STATES = {"open": State.OPEN, "ready": State.READY}
 CONFIRM_HEADER = "Candor-Confirm"
-CLOSE_ADVICE = 'To close it now, send {"state": "closed"}'
+CLOSE_ADVICE = 'To close the survey now, send {"state": "closed"}'
 
 
 class Change(msgspec.Struct, forbid_unknown_fields=True):
-    """Other terms, or another state; what is left out stays as it is, and null takes a limit away."""
+    """A change of the terms or of the state. Omitted keys stay as they are, and null removes a limit."""
 
     state: Literal["open", "paused", "closed"] | UnsetType = UNSET
     results: Literal["public", "private"] | UnsetType = UNSET
@@ -78,7 +78,7 @@ def add() -> Response:
     user = _require_author()
     state = STATES.get(request.args.get("state", "open"))
     if state is None:
-        raise Problem("malformed_request", "A survey is published with state=open or state=ready.")
+        raise Problem("malformed_request", "state must be open or ready.")
     if request.mimetype not in (*YAML, "application/json"):
         raise Problem("malformed_request", "Send the survey as application/yaml, or as application/json.")
     is_json = request.mimetype == "application/json"
@@ -89,8 +89,8 @@ def add() -> Response:
             {"code": fault.code, "reason": fault.reason, "path": fault.path, "line": fault.line}
             for fault in diagnosis.faults
         ]
-        things = "One thing" if len(faults) == 1 else f"{len(faults)} things"
-        raise Problem("bad_survey", f"{things} to mend; nothing was published.", faults)
+        things = "one error" if len(faults) == 1 else f"{len(faults)} errors"
+        raise Problem("bad_survey", f"Nothing was published: the file has {things}.", faults)
     stored_source = None if is_json else source  # the console edits YAML
     surveys = publish_as(
         store(), tickets(), diagnosis.built, user, state=state, source=stored_source, make_key=make_key
@@ -112,7 +112,7 @@ def change(slug: str) -> Response:
         raise Problem("malformed_request", _capitalize(str(error))) from None
     terms = _apply_change(published.terms, update)
     if (update.state is UNSET) == (terms == published.terms):
-        raise Problem("malformed_request", "Send another state, or other terms: one of the two at a time.")
+        raise Problem("malformed_request", "Send either a new state or changed terms, not both.")
     if update.state is not UNSET:
         store().set_state(published, State(update.state), by=user.key)
     else:
@@ -126,7 +126,10 @@ def delete(slug: str) -> Response:
     """Delete all versions and reports. A header repeats the slug, because there is no confirmation page."""
     name = find_managed(slug, Role.OWNER, _require_author()).name
     if request.headers.get(CONFIRM_HEADER) != name:
-        raise Problem("malformed_request", f"To delete it with all versions and reports, send {CONFIRM_HEADER}: {name}")
+        raise Problem(
+            "malformed_request",
+            f"To delete the survey with all versions and reports, send the header {CONFIRM_HEADER}: {name}",
+        )
     store().delete_survey(name)
     return Response(status=204)
 
@@ -171,8 +174,8 @@ def _check_closing(published: PublishedSurvey, terms: Terms, sure: bool) -> None
         raise StoreError(f"{why}. {CLOSE_ADVICE}")
     if terms.max_reports and not sure and may_close(store(), groups, terms.max_reports):
         raise StoreError(
-            f"it may have {terms.max_reports} reports already, because fewer are shown than have come, and would close "
-            'for good; add "sure": true if that is right'
+            f"the survey may already have {terms.max_reports} reports, because fewer are shown than have arrived, and "
+            'would then close for good. To confirm, add "sure": true'
         )
 
 

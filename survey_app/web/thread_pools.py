@@ -20,7 +20,7 @@ from survey_app.problems import Problem
 
 Result = TypeVar("Result")
 
-BUSY = "Too many such pages are being made here at once."
+BUSY = "The server is busy with too many requests of this kind. Retry later."
 TRY_AGAIN = 5  # seconds
 PATIENCE = 10.0  # seconds that a request may wait for a thread; after a longer wait it is refused on its turn
 

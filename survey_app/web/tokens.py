@@ -30,7 +30,7 @@ def revoke() -> ResponseReturnValue:
     """Revoke one token permanently."""
     token = request.form.get("token", "")
     if store().revoke_token(require_session_account(), token):
-        flash(f"The token {token} is revoked. Whatever used it is refused from now on.", "status")
+        flash(f"The token {token} was revoked. Scripts that use it are refused from now on.", "status")
     else:
-        flash("There is no such token any more.", "error")
+        flash("This token no longer exists.", "error")
     return redirect(url_for("auth.account"))

@@ -76,7 +76,7 @@ class Budget:
         """
         amount = max(length - UNCOUNTED_BYTES, 0)
         if amount and self._reserved + amount > self._capacity:
-            raise Problem("unavailable", "Too much is being sent here at once; send the same again.", wait=TRY_AGAIN)
+            raise Problem("unavailable", "The server is receiving too much data at once. Retry later.", wait=TRY_AGAIN)
         self._reserved += amount
         try:
             yield

@@ -94,11 +94,15 @@ class Workers(MPServer):
                 if min(time.monotonic() - worker.birth for worker in dead) >= LONG_LIFE:
                     pause = LEAST_PAUSE
                 else:
-                    log.error("A worker ended within %d seconds of its start. Waiting %g seconds.", LONG_LIFE, pause)
+                    log.error(
+                        "A worker stopped within %d seconds of its start. Restarting it in %g seconds.",
+                        LONG_LIFE,
+                        pause,
+                    )
                     self._wait(pause, for_death=False)
                     pause = min(2 * pause, MOST_PAUSE)
                 if not self.interrupt_signal:
-                    log.warning("Restarting each worker that ended.")
+                    log.warning("Restarting all workers that stopped.")
                     respawn([worker.idx for worker in self._dead_workers()], spawn_target, target_loader)
         self.interrupt_children.clear()  # otherwise granian's exit status would report a worker that was restarted
 

@@ -31,7 +31,7 @@ def require_finite(values: Iterable[float]) -> list[float]:
     """Return the values as a list. Raise ValueError if there are none or one is not finite."""
     numbers = [float(value) for value in values]
     if not numbers or not all(math.isfinite(value) for value in numbers):
-        raise ValueError("a chart needs values, and finite ones")
+        raise ValueError("a chart needs at least one value, and only finite values")
     return numbers
 
 

@@ -54,7 +54,7 @@ class Words:
 
     estimate: str = "estimate"
     interval: str = "interval"
-    reported: str = "reported, noise included"
+    reported: str = "reported, with noise"
     more: str = "more"
 
 

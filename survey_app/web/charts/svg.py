@@ -119,7 +119,7 @@ def frame(
 ) -> str:
     """Return the whole image. `name` begins its ids, so two charts on one page need two names."""
     if not NAME.fullmatch(name):
-        raise ValueError(f"a chart's name is letters, digits, - and _, not {name!r}")
+        raise ValueError(f"a chart's name may have only letters, digits, - and _, not {name!r}")
     labels = tag("title", escape(clean_text(title)) or "&#160;", id=f"{name}-title")
     labels += tag("desc", escape(clean_text(description)) or "&#160;", id=f"{name}-desc")
     top, style, size = 0.0, "", {}

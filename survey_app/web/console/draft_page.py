@@ -42,15 +42,15 @@ KEY_NAMES = {
     "epsilon": "ε",
     "invitations": "who may answer",
     "joint": "joint fields",
-    "max": "most",
-    "max_reports": "maximum",
-    "min": "least",
+    "max": "maximum",
+    "max_reports": "maximum number of reports",
+    "min": "minimum",
     "opens": "opening",
     "show_if": "condition",
     "slug": "URL",
 }
 DESIGN_NAMES = {
-    "": "none: the best for its ε",
+    "": "none: the best mechanism for its ε",
     "coin": "coin (¾, ¼)",
     "die": "die (⅔, ⅓)",
     "forced_die": "forced die (5/6, 1/6)",
@@ -61,14 +61,14 @@ DESIGN_NAMES = {
 ASK_TEXTS = {
     Ask.ALL: "Each person answers every question. Their protection is split among all the answers, so each answer "
     "carries a lot of noise.",
-    Ask.ONE: "Each person's device draws one block and asks only that: one question, or one of your joint fields. So "
-    "few answers need less noise.",
-    Ask.AUTO: "The same, with blocks of questions that are formed so that you need the fewest people.",
+    Ask.ONE: "Each person's device draws one block at random and asks only that block: one question, or one of your "
+    "joint fields. Fewer answers need less noise.",
+    Ask.AUTO: "As above, but questions are combined into the blocks with which you need the fewest people.",
 }
 MOST_REMEMBERED = 20  # drafts for which a session remembers the expected respondents
 CHECKBOX_FIELDS = ("show_if_is",)
 CONFLICT_MESSAGE = (
-    "This was changed in another window, and what you typed was not saved. Save again to put it in its place."
+    "This was changed in another window, so what you typed was not saved. To overwrite the other change, save again."
 )
 
 

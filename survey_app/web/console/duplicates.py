@@ -18,8 +18,8 @@ def save_duplicate(source: bytes) -> ResponseReturnValue:
     try:
         copy, omissions = duplicate(source, lambda slug: slug not in slugs and store().owner_of(slug) is None, now())
     except (AuthoringError, EditError) as error:
-        raise Problem("malformed_request", f"This file cannot be duplicated by a button: {error}.") from None
+        raise Problem("malformed_request", f"This file cannot be duplicated here: {error}.") from None
     key = store().save_draft(owner_key(), copy)
-    note = f" Left out, because it would not make sense any more: {', '.join(omissions)}." if omissions else ""
-    flash(f"This is a duplicate, a draft of another survey with the address {read_line(copy, 'slug')}.{note}", "status")
+    note = f" Left out, as no longer applicable: {', '.join(omissions)}." if omissions else ""
+    flash(f"This duplicate is a draft of another survey, whose URL ends in {read_line(copy, 'slug')}.{note}", "status")
     return redirect(url_for("editor.questions", key=key))

@@ -43,8 +43,8 @@ ACTION = re.compile(r"(save|done|open|up|down|copy|head|remove|delete|move):(\d{
 CHOICE_PAGES = ("editor.questions", "editor.settings", "editor.yaml", "launch.trial", "launch.review")
 POSITION = re.compile(r"[0-9]{1,6}")
 STRAY_ISSUER = (
-    "“Answers from” belongs to two phases, where people take a ticket first. Choose them at “Invitations”, or empty it."
-    " Nothing was saved."
+    "Nothing was saved. “Answers from” is only for surveys in two phases, where people take a ticket first."
+    " Choose two phases under “Invitations”, or clear “Answers from”."
 )
 FORM_INTERNALS = ("csrf_token", "stamp", "own", "do", "was", "question", "to", "back")
 
@@ -95,7 +95,7 @@ def change(key: int) -> ResponseReturnValue:
     source, fields = load_draft(key), read_form()
     action = ACTION.fullmatch(fields.get("do", ""))
     if action is None:
-        raise Problem("malformed_request", "The form does not say what to do.")
+        raise Problem("malformed_request", "The request names no action. Reload the page and try again.")
     try:
         position, is_stale = int(action[2] or 0), fields.get("stamp") != make_stamp(source)
         if "question" in fields:  # the buttons of the whole page save the open question
@@ -103,11 +103,14 @@ def change(key: int) -> ResponseReturnValue:
             source, open_position = apply_question(source, fields)
             if is_other and is_stale:
                 save_draft(key, source)
-                flash("Saved. The draft was changed in another window, so nothing else was done; look again.", "error")
+                flash(
+                    "Saved. Nothing else was done: the draft was changed in another window. Check it, then try again.",
+                    "error",
+                )
                 return redirect(url_for(".questions", key=key))
             position = position if is_other else open_position
         elif is_stale:
-            flash("The draft was changed in another window. Nothing was done; look again.", "error")
+            flash("Nothing was done: the draft was changed in another window. Check it, then try again.", "error")
             return redirect(url_for(".questions", key=key))
         result = _perform(source, action, position, fields)
     except EditConflict as error:
@@ -147,7 +150,7 @@ def _perform(source: bytes, action: re.Match[str], position: int, fields: dict[s
         message, place = f"{LAYOUT_NAMES.get(kind, 'Question')} added.", last + 1
         if kind in KINDS and content.questions and form_fields.type_of(content.questions[-1]) == BATTERY:
             source, place = edits.add_question(source, form_fields.make_question(content, SECTION)), place + 1
-            message = "Question added, and a section above it: what follows a battery needs a heading of its own."
+            message = "Question added, with a section above it: a question after a battery needs a heading of its own."
         return ActionResult(
             edits.add_question(source, form_fields.make_question(content, kind)), place, message, edit=place
         )
@@ -193,7 +196,9 @@ def choose(key: int) -> ResponseReturnValue:
     """Set what each device answers, from any page of the draft, and redirect back to that page."""
     source, fields = load_draft(key), read_form()
     if (ask := fields.get("ask")) not in list(Ask):
-        raise Problem("malformed_request", "The form does not say what each device answers.")
+        raise Problem(
+            "malformed_request", "The request does not say what each person answers. Reload the page and try again."
+        )
     try:
         if edits.read_content(source).data.get("ask", Ask.ALL) != ask:
             source = edits.set_survey(source, {"ask": ask})
@@ -276,11 +281,11 @@ def change_yaml(key: int) -> ResponseReturnValue:
     typed = apply_text(source, fields.get("source", ""))
     notice = ""
     if len(typed) > LARGEST_FILE:
-        notice = f"A survey file has at most {numbers.format_count(LARGEST_FILE)} bytes; this one was not saved."
+        notice = f"Nothing was saved: a survey file may have at most {numbers.format_count(LARGEST_FILE)} bytes."
     elif fields.get("stamp") != make_stamp(source) and typed != source:
         notice = (
-            "The draft was changed in another window, and this text was not saved. "
-            "Save again to put it in the place of the other."
+            "The draft was changed in another window, so this text was not saved. "
+            "To overwrite the other change, save again."
         )
     if notice:
         text = typed.decode("utf-8-sig", "replace")
@@ -338,6 +343,6 @@ def throw_away(key: int) -> ResponseReturnValue:
     source = load_draft(key)
     if request.method == "POST":
         store().delete_draft(owner_key(), key)
-        flash("The draft is deleted.", "status")
+        flash("The draft was deleted.", "status")
         return redirect(url_for("console.home"))
     return render_template("console/delete_draft.html", **template_context(key, source, check(source)))

@@ -26,13 +26,13 @@ def describe_event(event: Event) -> str:
         case EventCode.CLOSED:
             return "closed"
         case EventCode.CLOSED_BY_DATE:
-            return "closed by its date"
+            return "closed at its closing date"
         case EventCode.TERMS_CHANGED:
             return f"changed terms: {_describe_terms(data)}"
         case EventCode.DELETED:
             return "deleted, with all versions and reports"
         case EventCode.DELETED_BY_DATE:
-            return "deleted by its date, with all reports"
+            return "deleted at its deletion date, with all reports"
         case EventCode.SHARED:
             return f"shared with {data.account} as {data.role}"
         case EventCode.UNSHARED:

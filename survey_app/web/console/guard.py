@@ -12,13 +12,17 @@ from survey_app.web.sessions import redirect_to_sign_in
 def show_console_refusal(error: Problem | Unavailable | StoreError | CSRFError) -> ResponseReturnValue:
     """Show a page that explains the refusal and leads back to the console."""
     if isinstance(error, CSRFError):
-        message = "You signed out, or in again, since the page was made. Nothing was changed; open the page anew."
-        return render_template("console/problem.html", title="This page is too old.", detail=message), 400
+        message = "You signed out or in again after this page was loaded. Nothing was changed. Reload the page."
+        return render_template("console/problem.html", title="This page is out of date.", detail=message), 400
     if isinstance(error, StoreError):
-        return render_template("console/problem.html", title="This was refused.", detail=f"{error}."), 409
+        return render_template("console/problem.html", title="The request was refused.", detail=f"{error}."), 409
     code = "unavailable" if isinstance(error, Unavailable) else error.code
     status, title = PROBLEMS[code]
-    detail = error.detail if isinstance(error, Problem) else "The database cannot write now. Nothing was changed."
+    detail = (
+        error.detail
+        if isinstance(error, Problem)
+        else "The database cannot write now. Nothing was changed. Retry later."
+    )
     return render_template("console/problem.html", title=title, detail=detail), status
 
 

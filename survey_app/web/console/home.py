@@ -99,13 +99,13 @@ def _make_unused_slug(slug: str) -> str:
 def _upload_objection(source: bytes) -> str | None:
     """Return the reason why a file cannot become a draft; None if it can."""
     if not source:
-        return "Choose a file first: a survey in YAML, such as the one that an earlier draft gave you."
+        return "Choose a file first: a survey in YAML, such as one that you downloaded from an earlier draft."
     if len(source) > LARGEST_FILE:
-        return f"A survey file has at most {numbers.format_count(LARGEST_FILE)} bytes."
+        return f"The file is too large: a survey file may have at most {numbers.format_count(LARGEST_FILE)} bytes."
     try:
         source.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        return f"This is no text in UTF-8 (byte {error.start}). Save it as UTF-8 and upload it again."
+        return f"The file is not valid UTF-8 (byte {error.start}). Save it as UTF-8 and upload it again."
     return None
 
 

@@ -26,7 +26,9 @@ def require_by_invitation(slug: str) -> PublishedSurvey:
     published = require_survey(slug, Role.EDITOR)
     if published.survey.tickets is None:
         raise Problem(
-            "not_found", "Anybody with the link may answer this survey; invitations are chosen before it is published."
+            "not_found",
+            "This survey has no invitations: anybody with the link may answer it. Invitations are chosen before"
+            " publishing.",
         )
     return published
 
@@ -61,7 +63,9 @@ def invite(slug: str) -> ResponseReturnValue:
     published = require_by_invitation(slug)
     survey = published.survey
     if survey.tickets and survey.tickets.issuer:
-        raise Problem("malformed_request", f"{survey.tickets.issuer} invites to this survey, not this server.")
+        raise Problem(
+            "malformed_request", f"Invitations to this survey are made by {survey.tickets.issuer}, not by this server."
+        )
     if published.state is State.CLOSED:
         raise Problem("survey_closed", "The survey is closed, so nobody can be invited any more.")
     if why := ticket_refusal(survey, now()):
@@ -69,7 +73,7 @@ def invite(slug: str) -> ResponseReturnValue:
     count = request.form.get("count", "")
     if not count.isascii() or not count.isdigit() or not 1 <= int(count[:9]) <= inviting.MOST_AT_ONCE:
         raise Problem(
-            "malformed_request", f"Make from 1 to {numbers.format_count(inviting.MOST_AT_ONCE)} invitations at once."
+            "malformed_request", f"Make from 1 to {numbers.format_count(inviting.MOST_AT_ONCE)} invitations at a time."
         )
     codes = inviting.invite(tickets(), survey.slug, int(count))
     data = EventData(count=len(codes))

@@ -63,9 +63,12 @@ def change(key: int) -> ResponseReturnValue:
                 return _page(key, source, content, tag, typed=fields, notice=CONFLICT_MESSAGE, status=409)
             source, message = draft_translations.set_texts(source, tag, fields), "Saved."
         elif action == "remove":
-            source, message = draft_translations.remove_language(source, tag), "The language is gone from the draft."
+            source, message = (
+                draft_translations.remove_language(source, tag),
+                "The language was removed from the draft.",
+            )
         else:
-            raise Problem("malformed_request", "The form does not say what to do.")
+            raise Problem("malformed_request", "The request names no action. Reload the page and try again.")
     except (EditError, AuthoringError) as error:
         return _page(key, source, content, "" if action == "add" else tag, typed=fields, notice=str(error), status=409)
     save_draft(key, source)

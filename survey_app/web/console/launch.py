@@ -50,7 +50,7 @@ def _build_or_redirect(key: int) -> BuiltSurvey | ResponseReturnValue:
     """Return the draft as a survey, or a redirect to its errors."""
     built = check(load_draft(key)).built
     if built is None:
-        flash("Correct the errors first; then there is something to see.", "error")
+        flash("Correct the errors first. Until then, this page has nothing to show.", "error")
         return redirect(url_for("editor.questions", key=key))
     return built
 
@@ -191,7 +191,7 @@ def _describe_next_step(built: BuiltSurvey) -> str:
     if built.invitations is None:
         return f"Published. Share the {'links' if built.groups else 'link'} below."
     if not built.invitations.is_own_issuer:
-        return "Published. Its issuer makes the invitations now."
+        return "Published. Now the issuer can make the invitations."
     if built.groups:
         return "Published. Now make invitations, for each group below."
     page = url_for("invitations.show", slug=built.slug)
@@ -220,7 +220,7 @@ def _list_warnings(built: BuiltSurvey | None) -> list[str]:
     if built is None:
         return []
     over = built.terms.closes and built.terms.closes <= now()
-    past = ["closes lies in the past: the survey would be closed from the start"] if over else []
+    past = ["The closing date has passed: the survey would be closed from the start"] if over else []
     return [*(advice.sentence for advice in built.advice), *past]
 
 
@@ -230,11 +230,13 @@ def publish(key: int) -> ResponseReturnValue:
     source = load_draft(key)
     built = check(source).built
     if built is None or request.form.get("digest") != _digest_of_all(built):
-        return _render_review(key, source, "The draft was changed meanwhile. This is what would be published now.")
+        return _render_review(
+            key, source, "The draft was changed in the meantime. This page shows what would be published now."
+        )
     if find_published(store(), built):
-        return _render_review(key, source, "Nothing was published: there is no new version in it.")
+        return _render_review(key, source, "Nothing was published: this draft is not a new version.")
     if _list_warnings(built) and "advised" not in request.form:
-        return _render_review(key, source, "Read the advice and tick that you did.")
+        return _render_review(key, source, "Read the advice first, and tick the box below it.")
     try:
         publish_as(
             store(),

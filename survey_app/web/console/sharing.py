@@ -31,7 +31,7 @@ def share(slug: str) -> ResponseReturnValue:
     published = require_survey(slug, Role.OWNER)
     name, role = request.form.get("name", "").strip(), SHARED_ROLES.get(request.form.get("role", ""))
     if role is None:
-        raise Problem("malformed_request", "A survey is shared as reader or editor.")
+        raise Problem("malformed_request", "The role must be reader or editor.")
     user = store().user_by_name(name)
     if user is None or user.disabled:
         flash(name, UNKNOWN_NAME)
@@ -75,7 +75,7 @@ def withdraw_link(slug: str) -> ResponseReturnValue:
     """Withdraw a link, also for readers who have it open."""
     published = require_survey(slug, Role.OWNER)
     if store().withdraw_link(published, request.form.get("link", "")):
-        flash("The link is withdrawn. Its readers now see a message that says so.", "status")
+        flash("The link was withdrawn. Anybody who uses it now sees a message that says so.", "status")
     else:
-        flash("There is no such link any more.", "error")
+        flash("This link no longer exists.", "error")
     return redirect(url_for("survey.show", slug=published.name, _anchor="people"))

@@ -102,7 +102,7 @@ def _mail_texts(published: PublishedSurvey) -> list[tuple[str, str]]:
     """Return the text of an e-mail, with its language tag, in every supported language of a survey except English."""
     survey = published.survey
     tags = [tag for tag in display.list_languages(survey) if (main := tag.split("-")[0]) in LANGUAGES and main != "en"]
-    address = "(here the link of this person)" if published.is_by_invitation else pinned_link(published)
+    address = "(insert this person's link here)" if published.is_by_invitation else pinned_link(published)
     return [(tag, compose_invitation(survey, tag, address)) for tag in tags]
 
 
@@ -169,7 +169,7 @@ def source(slug: str) -> Response:
     """Return the author's file, as it was written."""
     file = store().source(require_survey(slug, Role.READER))
     if file is None:
-        raise Problem("not_found", "The file that this version was made from was not kept.")
+        raise Problem("not_found", "The file of this version was not kept.")
     return download(file, f"{slug}.yaml", "application/yaml; charset=utf-8")
 
 
@@ -225,7 +225,7 @@ def pause(slug: str) -> ResponseReturnValue:
     """Pause the survey: it takes no reports for a while."""
     published = require_survey(slug, Role.EDITOR)
     store().set_state(published, State.PAUSED, by=owner_key())
-    flash(f"{published.survey.title} is paused. It takes no reports until you let it go on.", "status")
+    flash(f"{published.survey.title} is paused. It accepts no reports until you resume it.", "status")
     return redirect(url_for(".show", slug=slug))
 
 
@@ -247,9 +247,11 @@ def change_terms(slug: str) -> ResponseReturnValue:
     except (TermsError, StoreError) as error:
         reason = str(error)
         return render_survey(slug, published, f"{reason[0].upper()}{reason[1:]}.", values), 409
-    message = "The terms are changed."
+    message = "The terms were changed."
     if result.state is State.CLOSED:
-        message = f"{published.survey.title} is closed: it had as many reports as that. Its results are final."
+        message = (
+            f"{published.survey.title} is closed, because it already had this many reports. Its results are final."
+        )
     flash(message, "status")
     return redirect(url_for(".show", slug=slug))
 
@@ -265,7 +267,7 @@ def change_sizes(slug: str) -> ResponseReturnValue:
     except (TermsError, StoreError) as error:
         reason = str(error)
         return render_survey(published.name, published, f"{reason[0].upper()}{reason[1:]}."), 409
-    flash("The sizes of the groups are changed.", "status")
+    flash("The sizes of the groups were changed.", "status")
     return redirect(url_for(".show", slug=published.name))
 
 
@@ -293,7 +295,7 @@ def delete(slug: str) -> ResponseReturnValue:
     is_mismatch = request.method == "POST" and request.form.get("typed", "").strip() != name
     if request.method == "POST" and not is_mismatch:
         store().delete_survey(slug)
-        flash(f"{published.survey.title} is deleted, with all versions and reports.", "status")
+        flash(f"{published.survey.title} was deleted, with all versions and reports.", "status")
         return redirect(url_for("console.home"))
     groups = store().study(name) or [published]
     reports = sum(store().snapshot(group).reports for group in groups)

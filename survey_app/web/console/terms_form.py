@@ -61,20 +61,18 @@ def parse_terms(old: Terms, values: Mapping[str, str], reports: int, moment: dat
     """
     old_fields = terms_fields(old)
     closes = (
-        old.closes
-        if values["closes"] == old_fields["closes"]
-        else _parse_moment(values["closes"], "The date of closing")
+        old.closes if values["closes"] == old_fields["closes"] else _parse_moment(values["closes"], "The closing date")
     )
     deletes = (
         old.deletes
         if values["deletes"] == old_fields["deletes"]
-        else _parse_moment(values["deletes"], "The date of deletion")
+        else _parse_moment(values["deletes"], "The deletion date")
     )
     most = (
         old.max_reports if values["max_reports"] == old_fields["max_reports"] else _parse_count(values["max_reports"])
     )
     if values["results"] not in ("public", "private"):
-        raise TermsError("Results are public or private")
+        raise TermsError("Results must be public or private")
     terms = replace(old, public=values["results"] == "public", closes=closes, max_reports=most, deletes=deletes)
     if why := closing_reason(old, terms, reports, moment):
         raise TermsError(f"{why}. {CLOSE_ADVICE}")
@@ -84,9 +82,9 @@ def parse_terms(old: Terms, values: Mapping[str, str], reports: int, moment: dat
 def closing_reason(old: Terms, new: Terms, reports: int, moment: datetime) -> str | None:
     """Return the reason why new terms would close a survey at once, or None, given the number of reports shown."""
     if new.closes and new.closes != old.closes and new.closes <= moment:
-        return "This date of closing has passed"
+        return "This closing date has passed"
     if new.max_reports and new.max_reports != old.max_reports and new.max_reports <= reports:
-        return f"It has {numbers.format_count(reports)} reports already"
+        return f"The survey already has {numbers.format_count(reports)} reports"
     return None
 
 
@@ -99,9 +97,9 @@ def parse_sizes(
     """
     typed = [values.get(f"size-{group.survey.slug}", "").strip().replace(",", "") for group in groups]
     if not all(text == "" or (text.isascii() and text.isdigit() and 0 < int(text[:16]) < 10**15) for text in typed):
-        raise TermsError("The people in a group are a whole number from 1 on, or empty")
+        raise TermsError("The number of people in a group must be a whole number of at least 1, or empty")
     if any(typed) and not all(typed):
-        raise TermsError("Give the people of every group, or of none: a total needs all of them")
+        raise TermsError("Enter the number of people for every group or for none: a total needs all of them")
     sizes = [int(text) if text else None for text in typed]
     return [(group, size) for group, size in zip(groups, sizes, strict=True) if size != group.terms.size]
 
@@ -122,5 +120,5 @@ def _parse_moment(text: str, what: str) -> datetime | None:
 
 def _parse_count(text: str) -> int | None:
     if text and not (text.isascii() and text.isdigit() and 0 < int(text[:12]) < 10**9):
-        raise TermsError("The number of reports is a whole number from 1 on, or empty")
+        raise TermsError("The maximum number of reports must be a whole number of at least 1, or empty")
     return int(text) if text else None

@@ -91,7 +91,7 @@ def build_survey_file(survey: Survey) -> bytes | None:
 def build_file(source: bytes, server: str) -> bytes:
     """Return the form file for a definition and a server. See `survey_app.assure.form_file`.
 
-    Raise NoFile if the server's name is invalid.
+    Raise FormFileError if the server's name is invalid.
     """
     return _build_placeholder_file(source).replace(PLACEHOLDER_SERVER.encode(), check_server(server).encode())
 

@@ -23,10 +23,10 @@ def codebook_file(slug: str, kind: str) -> Response:
     published = require_readable(requested_version(slug))
     survey = published.survey
     if kind not in TYPES:
-        raise Problem("not_found", f"A codebook comes as {', '.join(TYPES)}.")
+        raise Problem("not_found", f"A codebook is available as {', '.join(TYPES)}.")
     if survey.width > MOST_BITS:
         bits = numbers.format_count(survey.width)
-        raise Problem("malformed_request", f"{bits} bits are too many for a page; the command candor codebook does it.")
+        raise Problem("malformed_request", f"{bits} bits are too many for a page. Use the command candor codebook.")
     if kind == "xml":
         body: str | bytes = make_ddi(survey, store().snapshot(published).reports)
     else:

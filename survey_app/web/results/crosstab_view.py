@@ -166,11 +166,10 @@ def view_crosstab(snapshot: Snapshot, choices: Choices, view: View) -> tuple[Cro
         return None, []
     if not choices.rows or not choices.columns:
         lacking, code = ("columns", RefusalCode.MISSING_COLUMNS) if choices.rows else ("rows", RefusalCode.MISSING_ROWS)
-        text = f"A cross-tab needs two questions, and none is chosen for the {lacking}: choose one there too."
+        text = f"A cross-tab needs two questions. Choose one for the {lacking} too."
         return None, [Notice(code, text)]
     if choices.rows == choices.columns:
-        twice = "The same is chosen for the rows and for the columns"
-        text = f"{twice}: choose two different questions, or two different options of one."
+        text = "Rows and columns are the same. Choose two different questions, or two different options of one."
         return None, [Notice(RefusalCode.REPEATED, text)]
     try:
         document = read_crosstab(snapshot, choices.rows, choices.columns, choices.options)

@@ -111,7 +111,7 @@ def reports(slug: str, kind: str) -> Response:
     user = reader()
     published = require(user, requested_version(slug), Role.READER)
     if kind not in TYPES:
-        raise Problem("not_found", f"Raw data come as {', '.join(TYPES)}.")
+        raise Problem("not_found", f"Raw data are available as {', '.join(TYPES)}.")
     chunks = _raw_data_chunks(store(), published, kind)
     try:
         first = next(chunks)  # before anything is promised

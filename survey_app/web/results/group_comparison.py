@@ -77,7 +77,7 @@ class GroupComparison:
         if not text:
             return ""
         if not kind_of(self.question).has_shares(self.question):
-            return f"{text}. Means are of those who were asked and answered."
+            return f"{text}. Means are among those who were asked and answered."
         return self.document.describe_condition(self._place) if self.answers_among_asked else f"{text}."
 
     @property
@@ -162,7 +162,7 @@ class GroupComparison:
     def total_name(self) -> str:
         """The label of the row of the total."""
         total = self.document.total
-        return "All together, by these weights" if total and total.given else "All groups, by size"
+        return "Total, by these weights" if total and total.given else "Total, by size"
 
     @property
     def rows(self) -> int:
@@ -249,13 +249,13 @@ def compare_surveys(snapshot: Snapshot, choices: Choices, view: View) -> tuple[l
     """
     snapshots, messages = [snapshot], list[Notice]()
     if len(choices.other_slugs) > MOST_GROUPS:
-        text = f"At most {MOST_GROUPS} surveys can be compared with this one; these are the first."
+        text = f"At most {MOST_GROUPS} surveys can be compared with this one; only the first are shown."
         messages.append(Notice(RefusalCode.TOO_MANY_SURVEYS, text))
     for slug in choices.other_slugs[:MOST_GROUPS]:
         try:
             other = require_readable(find_visible(slug))
         except Problem:
-            text = f"There is no survey “{slug}” whose results you may see."
+            text = f"There is no survey “{slug}”, or you may not see its results."
             messages.append(Notice(RefusalCode.UNKNOWN_SURVEY, text))
             continue
         if other.survey.slug != snapshot.published.survey.slug:
@@ -264,7 +264,7 @@ def compare_surveys(snapshot: Snapshot, choices: Choices, view: View) -> tuple[l
         return [], messages
     population = choices.options.population
     if population is not None and population < max(item.reports for item in snapshots):
-        text = f"Not side by side: one of the surveys has more than {numbers.format_count(population)} reports."
+        text = f"No comparison: one survey has more reports than the population of {numbers.format_count(population)}."
         return [], [*messages, Notice(RefusalCode.SMALL_POPULATION, text)]
     slugs = [item.published.survey.slug for item in snapshots]
     weights = None
@@ -275,7 +275,7 @@ def compare_surveys(snapshot: Snapshot, choices: Choices, view: View) -> tuple[l
     try:
         document = _read_comparison(tuple(snapshots), choices.options, weights)
     except GroupsError as error:
-        return [], [*messages, Notice(error.code, f"Not side by side: {error}.")]
+        return [], [*messages, Notice(error.code, f"No comparison: {error}.")]
     return build_comparisons(snapshot.published.survey, document, view), messages
 
 

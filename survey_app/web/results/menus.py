@@ -74,10 +74,10 @@ def explain_missing_crosstabs(survey: Survey, menus: Sequence[CrosstabMenu]) -> 
     offered = {name for menu in menus for name, _ in menu.sides}
     single = [question for question in survey.questions if _has_shares(question) and question.id not in offered]
     if survey.ask and single:
-        verb = "was alone in its block" if len(single) == 1 else "were each alone in their block"
+        verb = "was the only question of its block" if len(single) == 1 else "were each the only question of a block"
         text = (
             f"{_join_quoted(single)} {verb}, so no device answered another question with it. To cross two questions"
-            " next time, name both in one joint group of the author's file."
+            " next time, name both in one joint field of the author's file."
         )
         missing.append(MissingQuestions(MissingReason.ALONE, _list_ids(single), text))
     return missing
@@ -86,7 +86,7 @@ def explain_missing_crosstabs(survey: Survey, menus: Sequence[CrosstabMenu]) -> 
 def regression_menu(survey: Survey) -> RegressionMenu:
     """Return the questions and answers of which the page can make a regression."""
     if survey.ask:
-        text = "Each device answered one block of this survey only: no report tells how two go together."
+        text = "Each device answered only one block of this survey, so no report shows how two blocks are related."
         return RegressionMenu([], [MissingQuestions(MissingReason.BLOCKS, _list_ids(survey.questions), text)])
     pairs = [(question, labels) for question, labels in list_outcomes(survey) if question.size <= PAGE_LIMITS.cells]
     offered = {question.id for question, _ in pairs}
@@ -96,7 +96,7 @@ def regression_menu(survey: Survey) -> RegressionMenu:
         verb = "was" if len(remaining) == 1 else "were each"
         text = (
             f"{_join_quoted(remaining)} {verb} randomized together with another question, or can have several or too"
-            " many answers: a cross-tab may do."
+            " many answers. A cross-tab may be possible instead."
         )
         missing.append(MissingQuestions(MissingReason.SHARED_FIELD, _list_ids(remaining), text))
     return RegressionMenu(pairs, missing)
@@ -117,10 +117,9 @@ def _rounded_questions(survey: Survey, lacking: str) -> list[MissingQuestions]:
         MissingQuestions(
             MissingReason.ROUNDED,
             (question.id,),
-            f"“{question.text}” is asked in {question.no_answer} levels "
-            f"({_join_labels(kind_of(question).answers(question))}):"
-            " devices round to them by chance, so that the mean stays right, and only that is estimated. A mean has"
-            f" {lacking}; a number in bins has them.",
+            f"Devices round answers to “{question.text}” at random to {question.no_answer} levels "
+            f"({_join_labels(kind_of(question).answers(question))}), so that the mean stays right on average."
+            f" Only the mean is estimated. A mean has {lacking}; a number in bins has them.",
         )
         for question in questions[:MOST_EXPLAINED]
     ]

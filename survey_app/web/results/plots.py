@@ -286,12 +286,13 @@ class Figure:
         if self.asked_and_answered:
             note = f"{_capitalize(AMONG_ANSWERED)}; {note}"
         if len(lines) < len(self.shares) and lines is self.plotted_shares:
-            note = f"The {len(lines)} largest of {numbers.format_count(len(self.shares))}; the table has all. {note}"
+            count = numbers.format_count(len(self.shares))
+            note = f"The {len(lines)} largest of {count}; the table lists all. {note}"
         if self.part.lowered and lines is self.plotted_shares:
             note = (
-                "Many answers share few reports: possible shares lie up to "
+                "There are many answers and few reports: the plotted shares, which are possible values, lie up to "
                 f"{numbers.format_difference(self.part.lowered, True)}"
-                f" below the unbiased estimates, which the table has. {note}"
+                f" below the unbiased estimates in the table. {note}"
             )
         if self.view.standalone:
             loss = numbers.format_epsilon(self.field.mechanism.epsilon)
@@ -309,7 +310,7 @@ class Figure:
                 line.high - line.low
             ):
                 raw = self._mean_format(line.unbiased)
-                return f"The mark is made of the nearest possible shares; unbiased, the mean would be {raw}."
+                return f"The mark is computed from the nearest possible shares; the unbiased mean is {raw}."
         return ""
 
     @property
@@ -324,7 +325,7 @@ class Figure:
         partners = [f"“{question.text}”" for question in self.field.questions if question is not self.question]
         loss = self.field.mechanism.epsilon
         epsilon = (
-            f"{numbers.format_epsilon(loss)}: what is sent multiplies the odds of any guess by at most "
+            f"{numbers.format_epsilon(loss)}: what a device sends multiplies the odds of any guess by at most "
             f"{numbers.format_odds_factor(loss)}"
         )
         epsilon += f"; together with {' and '.join(partners)}" if partners else ""
@@ -342,8 +343,8 @@ class Figure:
             facts.append(Fact("mean_margin", "Margin of the mean" if self.shares else "Margin", text))
         if result := effective_sample_size(self.field, self.question, lines):
             line, effective = result
-            text = f"about {numbers.format_count(round(effective))}: so many answers without noise would tell as much"
-            text += f" (design effect {line.n / effective:.1f}, for “{line.option}”)"
+            text = f"about {numbers.format_count(round(effective))}: that many answers without noise would be as "
+            text += f"informative (design effect {line.n / effective:.1f}, for “{line.option}”)"
             facts.append(Fact("effective_sample_size", "Effective sample size", text))
         shift = largest_shift(self.survey, self.field, self.question)
         if shift is not None:

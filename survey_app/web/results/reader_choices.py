@@ -160,15 +160,15 @@ def parse_choices(args: MultiDict[str, str], reports: int) -> Choices:
         messages.append(
             InvalidChoice(
                 ChoiceCode.TARGET,
-                "The target is “population” or “sample”",
+                "The target must be “population” or “sample”",
                 "these intervals are for the population",
             )
         )
     if view not in ("", "table", "plot"):
-        messages.append(InvalidChoice(ChoiceCode.VIEW, "The view is “plot” or “table”", "this is the plot"))
+        messages.append(InvalidChoice(ChoiceCode.VIEW, "The view must be “plot” or “table”", "this is the plot"))
     if scale not in ("", "common", "own"):
         messages.append(
-            InvalidChoice(ChoiceCode.SCALE, "The scale is “common” or “own”", "all shares are on a common one")
+            InvalidChoice(ChoiceCode.SCALE, "The scale must be “common” or “own”", "all shares are on a common scale")
         )
     return Choices(
         options=options,
@@ -206,8 +206,8 @@ def _parse_confidence(text: str, messages: list[InvalidChoice]) -> float:
     if LEAST_CONFIDENCE <= stepped <= MOST_LEVEL and isclose(level, stepped):
         return stepped
     limits = f"from {LEAST_CONFIDENCE} to {MOST_LEVEL}, in steps of {LEVEL_STEP}"
-    reason = f"A confidence level is a number {limits}, such as 0.9"
-    messages.append(InvalidChoice(ChoiceCode.CONFIDENCE, reason, f"these intervals are of {default}"))
+    reason = f"The confidence level must be a number {limits}, such as 0.9"
+    messages.append(InvalidChoice(ChoiceCode.CONFIDENCE, reason, f"the level of these intervals is {default}"))
     return default
 
 
@@ -215,11 +215,14 @@ def _parse_population(text: str, reports: int, messages: list[InvalidChoice]) ->
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 17 and 0 < int(text) <= LARGEST_POPULATION):
-        reason = "A population is a number of people, such as 5000"
-        messages.append(InvalidChoice(ChoiceCode.POPULATION, reason, "these intervals are for a very large one"))
+        reason = "The population must be a number of people, such as 5000"
+        messages.append(InvalidChoice(ChoiceCode.POPULATION, reason, "these intervals are for a very large population"))
         return None
     if int(text) < reports:
-        reason = f"{written.format_count(reports)} reports cannot come from {written.format_count(int(text))} people"
-        messages.append(InvalidChoice(ChoiceCode.SMALL_POPULATION, reason, "these intervals are for very many people"))
+        people = written.format_count(int(text))
+        reason = f"{written.format_count(reports)} reports cannot come from a population of {people}"
+        messages.append(
+            InvalidChoice(ChoiceCode.SMALL_POPULATION, reason, "these intervals are for a very large population")
+        )
         return None
     return int(text)

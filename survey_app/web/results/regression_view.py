@@ -75,7 +75,7 @@ class RegressionView:
     @property
     def slope(self) -> Term:
         """The change of the log odds for each unit of the number."""
-        return Term("for each 1 more", self.document.coefficients[1])
+        return Term("for each increase by 1", self.document.coefficients[1])
 
     @property
     def parts(self) -> Iterator[tuple[Question, str, list[Term]]]:
@@ -90,7 +90,7 @@ def read_regression(snapshot: Snapshot, outcome: str, on: tuple[str, ...], optio
     """Return a regression on questions, as the API returns it. Raise FitError if it is impossible or too large."""
     _check_outcome(outcome)
     if not on:
-        raise FitError(RefusalCode.MISSING_PREDICTOR, "choose at least one question that may explain it")
+        raise FitError(RefusalCode.MISSING_PREDICTOR, "choose at least one question that may explain the answer")
     check_scan(snapshot.published, snapshot.reports, "regress", FitError)
     return _scan_regression(snapshot, outcome, on, Options(options.confidence))
 
@@ -139,7 +139,7 @@ def view_group_regression(
 
 def _check_outcome(outcome: str) -> None:
     if not outcome:
-        raise FitError(RefusalCode.MISSING_OUTCOME, "choose the answer whose odds shall be explained")
+        raise FitError(RefusalCode.MISSING_OUTCOME, "choose the answer whose odds the regression explains")
 
 
 def _format_ratio(log_odds: float) -> str:

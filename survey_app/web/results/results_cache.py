@@ -69,6 +69,6 @@ def describe_stopping_rule(published: PublishedSurvey) -> str:
     """Return the sentence that states the stopping rule; empty without one."""
     rules = [f"at {published.terms.closes:%Y-%m-%d %H:%M} UTC"] if published.terms.closes else []
     rules += (
-        [f"with {numbers.format_count(published.terms.max_reports)} reports"] if published.terms.max_reports else []
+        [f"after {numbers.format_count(published.terms.max_reports)} reports"] if published.terms.max_reports else []
     )
     return f"The survey closes {' or '.join(rules)}." if rules else ""

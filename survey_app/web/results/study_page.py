@@ -40,8 +40,8 @@ from survey_app.web.results.weights import Weights, parse_weights
 
 NO_POPULATION = InvalidChoice(
     ChoiceCode.STUDY_POPULATION,
-    "A population is for one survey: the sizes of groups only weigh their total. The page of a group takes one",
-    "these intervals are for very many people",
+    "A population can only be set on the page of a group, because here group sizes only weight the total",
+    "these intervals are for a very large population",
 )
 
 
@@ -139,7 +139,7 @@ def render_study(slug: str, groups: Sequence[PublishedSurvey]) -> ResponseReturn
         total=numbers.format_epsilon(total_epsilon(first.survey)),
         parts=parts,
         messages=choices.messages,
-        unweighed=[Notice(invalid.code, f"These weights do not do: {invalid}.")] if invalid else [],
+        unweighed=[Notice(invalid.code, f"These weights cannot be used: {invalid}.")] if invalid else [],
         typed=dict(choices.typed_weights),
         regression=regression,
         unfitted=unfitted,

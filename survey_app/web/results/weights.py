@@ -19,7 +19,7 @@ def parse_weights(entries: Sequence[tuple[str, str]], surveys: Sequence[tuple[st
         return None
     weights = parse_numbers(entries, surveys, "weight", 0.0)
     if not any(weight for _, weight in weights):
-        raise GroupsError(RefusalCode.ZERO_WEIGHTS, "not all weights can be 0")
+        raise GroupsError(RefusalCode.ZERO_WEIGHTS, "at least one weight must be above 0")
     return weights
 
 
@@ -47,9 +47,9 @@ def _parse_number(text: str, noun: str, least: float) -> float:
     except ValueError:
         value = math.nan
     if not max(least, -LARGEST) <= value <= LARGEST:
-        from_zero = " from 0" if least == 0 else ""
+        from_zero = " of at least 0" if least == 0 else ""
         raise GroupsError(
             RefusalCode.INVALID_NUMBER,
-            f"“{text[:40]}” is no {noun}: write a number{from_zero}, such as 5000 or 0.25, without commas",
+            f"“{text[:40]}” is not a valid {noun}: type a number{from_zero}, such as 5000 or 0.25, without commas",
         )
     return value

@@ -43,7 +43,7 @@ def test_a_survey_of_all_types_is_written_and_published_in_a_browser(site: Site,
         page.get_by_role("link", name="2 Settings").click()
         page.fill("#s-title", "All types")
         page.fill("#s-slug", "no slug")
-        page.wait_for_selector("#s-slug-error:has-text('must be 1 to 63')")  # checked while one types
+        page.wait_for_selector("#s-slug-error:not(:empty)")  # checked while one types
         page.fill("#s-slug", "all-types")
         page.wait_for_selector("#s-slug-error:empty", state="attached")
         page.get_by_role("link", name="4 Try it").click()  # saves on the way
@@ -118,7 +118,7 @@ def test_the_text_of_a_new_question_is_what_is_typed_at_once(site: Site, browser
         page.keyboard.press("Enter")
         page.keyboard.type("green")
         expect(page.locator("#q0-options")).to_have_value("red\ngreen")  # what stood there was a placeholder
-        expect(page.locator("#q0-optional-hint")).to_contain_text("times the respondents")  # since it is a survey now
+        expect(page.locator("#q0-optional-hint data")).to_be_visible()  # since it is a survey now
         assert complaints(device) == []
 
 
@@ -315,12 +315,12 @@ def test_everything_works_without_scripts(site: Site, browser: Browser) -> None:
         page.get_by_role("button", name="Use this").click()
         expect(page.get_by_label("Your blocks")).to_be_checked()
         page.fill("#respondents", "60")
-        page.get_by_role("button", name="Work it out").click()
+        page.locator("#beside form.expect button").click()
         page.get_by_role("link", name="YAML", exact=True).click()
         expect(page.locator("#source")).to_have_value(re.compile(r"ask: one\n(.|\n)*What helped you?"))
         page.get_by_role("link", name="4 Try it").click()
         page.get_by_role("button", name="Let them answer").click()
-        expect(page.locator("body")).to_contain_text("intervals hold")
+        expect(page.locator(".verdict[role=status]")).to_be_visible()
         page.get_by_role("link", name="5 Publish").click()
         expect(page.locator("#doubts")).to_be_visible()  # sixty are too few; and that locks nothing
         page.get_by_role("button", name="Publish").click()
@@ -395,7 +395,7 @@ def test_a_lost_server_loses_nothing_that_was_typed(site: Site, browser: Browser
         page.fill("#q0-text", "A long text")
         site.intercept = lambda request: (503, "text/html", b"away") if request.method == "POST" else None
         page.get_by_role("button", name="Save", exact=True).click()
-        page.wait_for_selector("#said:has-text('Nothing was saved')")
+        page.wait_for_selector("#said .said.error")
         assert page.input_value("#q0-text") == "A long text"
         site.intercept = lambda request: None
         page.get_by_role("button", name="Save", exact=True).click()
