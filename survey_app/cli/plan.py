@@ -38,7 +38,9 @@ def _parse_epsilon(_: click.Context, __: click.Parameter, value: str | None) -> 
     except InvalidOperation:
         epsilon = Decimal("NaN")
     if not epsilon.is_finite() or epsilon <= 0:
-        raise click.BadParameter(f"{value!r} is not a positive number; use a number such as 1.5, or a logarithm such as ln3.")
+        raise click.BadParameter(
+            f"{value!r} is not a positive number; use a number such as 1.5, or a logarithm such as ln3."
+        )
     return epsilon
 
 
