@@ -79,7 +79,9 @@ class FormFileError(ValueError):
 def check_server(server: str) -> str:
     """Return the address of a server unchanged; raise FormFileError if it is not one."""
     if not SERVER.fullmatch(server):
-        raise FormFileError("bad_server", f"{server!r} is not a server address; use an address such as https://example.org")
+        raise FormFileError(
+            "bad_server", f"{server!r} is not a server address; use an address such as https://example.org"
+        )
     return server
 
 
