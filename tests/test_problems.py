@@ -25,6 +25,11 @@ def test_each_problem_has_its_status_and_the_one_shape(
     assert b"Traceback" not in response.data
 
 
+def test_a_wrong_method_is_answered_with_the_right_ones(installation: Installation) -> None:
+    refused = installation.client.get("/api/surveys/exam/reports")
+    assert refused.headers["Allow"] == "OPTIONS, POST" and "OPTIONS, POST" in refused.get_json()["detail"]
+
+
 def test_what_could_not_be_stored_can_be_sent_again(installation: Installation) -> None:
     published = installation.publish()
     report = make_report(published)

@@ -154,7 +154,8 @@ def _handle_error(error: Exception) -> Response:
         return Response(error.get_response().get_data(), error.code, dict(error.get_response().headers))
     elif isinstance(error, HTTPException):
         problem = Problem.from_status(error.code or 500)
-        if allow := error.get_response().headers.get("Allow"):
+        if methods := error.get_response().headers.get("Allow"):
+            allow = ", ".join(sorted(methods.split(", ")))
             problem.detail = f"Use one of the methods that this address accepts: {allow}."
     else:
         current_app.logger.error("%s in %s", type(error).__name__, request.endpoint, exc_info=error)

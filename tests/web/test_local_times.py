@@ -60,10 +60,10 @@ def test_a_draft_that_is_to_be_published_says_when_on_both_clocks(site: Site, br
         expect(page.locator("time .own-clock").first).to_have_text("(01 Feb 2045, 00:30 CET)")
         page.get_by_role("link", name="2 Settings").click()  # a part of the page is replaced
         told = page.locator("#s-closes ~ .own-clock")
-        expect(told).to_have_text("On your clock: 01 Feb 2045, 00:30 CET")
+        expect(told).to_contain_text("01 Feb 2045, 00:30 CET")
         page.fill("#s-closes", "2045-07-31T22:00")
-        expect(told).to_have_text("On your clock: 01 Aug 2045, 00:00 CEST")
+        expect(told).to_contain_text("01 Aug 2045, 00:00 CEST")
         expect(page.locator("#s-opens ~ .own-clock")).to_be_hidden()
         site.add(simple(), closes=CLOSES)
         device.open(f"{site.origin}/console/exam")
-        expect(page.locator("#t-closes ~ .own-clock")).to_have_text("On your clock: 01 Feb 2045, 00:30 CET")
+        expect(page.locator("#t-closes ~ .own-clock")).to_contain_text("01 Feb 2045, 00:30 CET")

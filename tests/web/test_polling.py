@@ -53,6 +53,7 @@ def of_page(text: str) -> Seen:
 
 NONE = ("fewer than ", "no")  # is shown
 NUMBER = r"[\d,]+|fewer than [\d,]+|no"
+SHOWN = rf"data-shown[^>]*>({NUMBER})</"
 
 
 def of_words(pattern: str) -> Callable[[str], Seen]:
@@ -73,13 +74,13 @@ ADDRESSES: dict[str, Callable[[str], Seen]] = {
     "/results/{slug}/count?digest={digest}": of_count,
     "/results/{slug}/reports.csv?digest={digest}": of_bits,
     "/results/{slug}/reports.ndjson?digest={digest}": of_bits,
-    "/console/{slug}?digest={digest}": of_words(rf'Reports so far</dt><dd class="big"[^>]*>({NUMBER})<'),
+    "/console/{slug}?digest={digest}": of_words(SHOWN),
 }
 OF_A_NAME: dict[str, Callable[[str, str], Seen]] = {  # of a survey or of a study, in the version that collects
-    "/console": lambda text, name: of_words(rf'href="/console/{name}">.*?<b[^>]*>({NUMBER})</b> reports')(text),
-    "/account": lambda text, name: of_words(rf'href="/console/{name}">.*?({NUMBER}) reports')(text),
-    "/console/{slug}/close": lambda text, _: of_words(rf"So far they show ({NUMBER}) reports")(text),
-    "/console/{slug}/delete": lambda text, _: of_words(rf"\(({NUMBER}) in this")(text),
+    "/console": lambda text, name: of_words(rf'href="/console/{name}">.*?{SHOWN}')(text),
+    "/account": lambda text, name: of_words(rf'href="/console/{name}">.*?{SHOWN}')(text),
+    "/console/{slug}/close": lambda text, _: of_words(SHOWN)(text),
+    "/console/{slug}/delete": lambda text, _: of_words(SHOWN)(text),
     "/results/{name}": lambda text, _: of_page(text),
     "/results/{name}/count": lambda text, _: of_count(text),
 }
