@@ -41,6 +41,7 @@ CONCURRENCY, ROUNDS = 32, 3
 COUNTS = (10**3, 10**5, 10**7)
 TIMEOUT = 60  # seconds for a server to start, or to end
 STOPPED_SECONDS = 3.0  # that a report may wait beside senders that stopped
+PROBED_SECONDS = 1.0  # that reports are sent beside them
 ROOT = Path(__file__).parent.parent
 
 
@@ -173,20 +174,25 @@ def measure_adapter(requests: int, rounds: int) -> float:
 
 
 def _answer_time(port: int, message: bytes) -> str:
-    """Return how long a report waits beside as many stopped senders as the WSGI server has threads."""
+    """Return how long reports wait beside as many stopped senders as the WSGI server has threads.
+
+    Reports are sent one after the other for a second, since a server needs a moment to hand out its threads.
+    """
     head, _, _ = message.partition(b"\r\n\r\n")
     with contextlib.ExitStack() as stack:
         for _ in range(noop.THREADS):
             stopped = stack.enter_context(socket.create_connection(("127.0.0.1", port)))
             stopped.sendall(head + b"\r\n\r\n{")
-        with socket.create_connection(("127.0.0.1", port), timeout=STOPPED_SECONDS) as sender:
-            start = time.perf_counter()
-            sender.sendall(message)
-            try:
-                sender.recv(1)
-            except TimeoutError:
-                return f"no answer in {STOPPED_SECONDS:g} s"
-            return f"an answer in {(time.perf_counter() - start) * 1000:.0f} ms"
+        worst, end = 0.0, time.perf_counter() + PROBED_SECONDS
+        while (start := time.perf_counter()) < end:
+            with socket.create_connection(("127.0.0.1", port), timeout=STOPPED_SECONDS) as sender:
+                sender.sendall(message)
+                try:
+                    sender.recv(1)
+                except TimeoutError:
+                    return f"no answer in {STOPPED_SECONDS:g} s"
+            worst = max(worst, time.perf_counter() - start)
+        return f"every answer within {worst * 1000:.0f} ms"
 
 
 def measure_batches(count: int, rounds: int) -> float:
