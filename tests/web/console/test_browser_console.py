@@ -83,7 +83,7 @@ def test_what_each_person_answers_is_chosen_by_keyboard_and_nothing_typed_is_los
         page.fill("#q1-text", "Did you?")
         page.locator("#ask-all").focus()
         page.keyboard.press("ArrowUp")  # around to the last
-        page.wait_for_selector("body:has(#ask-auto:checked:focus) #said:has-text('Saved.')")
+        page.wait_for_selector("body:has(#ask-auto:checked:focus) #said .said.status:has-text('Saved.')")
         expect(page.locator("#q1-text")).to_have_value("Did you?")
         expect(page.locator("#q1 h3")).to_have_text("Did you?")
         expect(page.locator("td.now").first).to_have_text(re.compile("±11.5"))
@@ -230,7 +230,7 @@ def test_the_answers_of_a_condition_are_those_of_the_question_that_is_chosen(sit
         page.get_by_label("phone").check()
         expect(page.get_by_label("Yes", exact=True)).to_have_count(0)
         page.get_by_role("button", name="Save", exact=True).click()
-        page.wait_for_selector("#said:has-text('Saved.')")
+        page.wait_for_selector("#said .said.status:has-text('Saved.')")
         expect(page.get_by_label("phone")).to_be_checked()
         found = site.store.draft(user.key, key)
         assert found is not None
@@ -399,7 +399,7 @@ def test_a_lost_server_loses_nothing_that_was_typed(site: Site, browser: Browser
         assert page.input_value("#q0-text") == "A long text"
         site.intercept = lambda request: None
         page.get_by_role("button", name="Save", exact=True).click()
-        page.wait_for_selector("#said:has-text('Saved.')")
+        page.wait_for_selector("#said .said.status:has-text('Saved.')")
         found = site.store.draft(user.key, key)
         assert found is not None
         assert b"text: A long text" in found.source
