@@ -79,7 +79,7 @@ def demo_command(ctx: click.Context, host: str, port: int, respondents: int) -> 
     store.migrate()
     published, password = demo_survey.prepare(store)
     base, slug = f"http://{host}:{port}", published.survey.slug
-    click.echo(f"start     {base}/demo   the three views: answer, watch, attack")
+    click.echo(f"start     {base}/demo   the three roles: answer, watch, attack")
     click.echo(f"form      {base}/s/{slug}")
     click.echo(f"results   {base}/results/{slug}")
     click.echo(f"console   {base}/console   name {demo_survey.NAME}, password {password} (until the next run)")

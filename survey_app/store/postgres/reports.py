@@ -20,8 +20,8 @@ from survey_app.store.postgres.database import QUOTA, Database, Session, transac
 from survey_app.store.postgres.schema import REPORT_COLUMNS, reports_table
 from survey_app.store.records import Hold, Outcome, Submission, Unavailable, refusal_of
 from survey_app.store.sql.dialect import total_of
-from survey_app.store.sql.report_queries import Quota, ReportReader
-from survey_app.store.sql.state_queries import States, study_keys
+from survey_app.store.sql.report_queries import ReportReader
+from survey_app.store.sql.state_queries import Quota, States, study_keys
 from survey_app.store.sql.survey_rows import SELECT, published_from
 from survey_app.store.tally_row import (
     COLUMNS,

@@ -3,7 +3,6 @@
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,14 +12,6 @@ from survey_app.store.tally_row import HIDDEN_COLUMNS, hidden_ids, tally_of
 from survey_app.tally import Bits, Tally, add_bits, rows_at_once, stack_reports
 
 CHUNK = 20_000  # reports that are read at once, unless they are long
-
-
-@dataclass
-class Quota:
-    """The number of reports that a survey, or all groups of a study in all, still accept."""
-
-    keys: list[int]
-    remaining: int
 
 
 class ReportReader(Base):

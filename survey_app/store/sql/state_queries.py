@@ -10,6 +10,7 @@ version that is replaced before its date is never shown.
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, assert_never
 
@@ -25,6 +26,14 @@ from survey_app.store.term_changes import check_change, check_terms, opening_ter
 RUNNING = "state in ('open', 'paused')"
 SHARED_TERMS = "public = ?, opens = ?, closes = ?, max_reports = ?, deletes = ?"
 AWAITS_DATE = f"hold in ({Hold.ALL:d}, {Hold.REST:d})"  # for the date at which results are shown
+
+
+@dataclass
+class Quota:
+    """The number of reports that a survey, or all groups of a study in all, still accept."""
+
+    keys: list[int]
+    remaining: int
 
 
 class States(Log):

@@ -15,7 +15,7 @@ from survey_app.store.sql.contents import COPY_SETTING
 from survey_app.store.sql.survey_rows import SELECT_RUNNING
 from survey_app.store.sqlite.database import read_file_version
 from survey_app.store.sqlite.schema import EARLIEST_VERSION, VERSION
-from survey_app.store.sqlite.sqlite_file import connect_read_only, wrap
+from survey_app.store.sqlite.sqlite_file import connect_read_only, wrap_connection
 
 LEAST_SQLITE = (3, 15, 0)  # row values
 FEATURES = {
@@ -63,7 +63,7 @@ def inspect(path: Path) -> Inspection:
     """Inspect a database file. Raise StoreError if it cannot be read without changing a file."""
     version = read_file_version(path)
     try:
-        with closing(wrap(connect_unchanging(path))) as database:
+        with closing(wrap_connection(connect_unchanging(path))) as database:
             version = database.execute("pragma user_version").fetchone()[0]
             damage = [row[0] for row in database.execute("pragma quick_check(3)")]
             settings: dict[str, object] = {}

@@ -13,8 +13,8 @@ from typing import Any
 
 from survey_app.store.records import Hold, Outcome, Submission, refusal_of
 from survey_app.store.sql.dialect import Connection, total_of
-from survey_app.store.sql.report_queries import Quota, ReportReader
-from survey_app.store.sql.state_queries import States, study_keys
+from survey_app.store.sql.report_queries import ReportReader
+from survey_app.store.sql.state_queries import Quota, States, study_keys
 from survey_app.store.sql.survey_rows import SELECT, published_from
 from survey_app.store.sqlite import tally_table
 from survey_app.store.sqlite.rewrite import Rewriter, mark_for_rewrite
@@ -87,7 +87,7 @@ class Reports(States, ReportReader, Rewriter):
             yield connection
 
     def _scan(self, connection: Any, key: int, count: int) -> Iterator[list[tuple[bytes, bytes]]]:
-        cursor = connection.execute("select id, bits from reports where survey = ?", (key,))
+        cursor = connection.execute("select id, bits from reports where survey = ? order by id", (key,))
         while rows := cursor.fetchmany(count):
             yield rows
 

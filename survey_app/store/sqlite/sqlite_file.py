@@ -39,7 +39,7 @@ def open_database(path: Path, pragmas: Mapping[str, object]) -> "sqlite_utils.Da
         factory=ThreadConnection,
         check_same_thread=False,  # the thread that closes a store may close connections of threads that still run
     )
-    database = wrap(connection)
+    database = wrap_connection(connection)
     try:
         for name, value in pragmas.items():
             database.execute(f"pragma {name}={value}")
@@ -55,7 +55,7 @@ def connect_read_only(path: Path, *, immutable: bool) -> sqlite3.Connection:
     return sqlite3.connect(f"file:{quote(str(path.absolute()))}?{mode}", uri=True, timeout=1.0)
 
 
-def wrap(connection: sqlite3.Connection) -> "sqlite_utils.Database":
+def wrap_connection(connection: sqlite3.Connection) -> "sqlite_utils.Database":
     """Return a connection as a database of sqlite-utils, which changes no pragmas and runs no plugins."""
     import sqlite_utils  # takes a third of a second where pandas is installed
 
