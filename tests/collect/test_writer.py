@@ -1,5 +1,6 @@
 """The writer: many requests share a transaction, and a quiet moment is used to tidy."""
 
+import contextlib
 import os
 import queue
 import threading
@@ -20,35 +21,40 @@ from tests.fixtures import check_store, make, submission
 
 
 def test_many_requests_share_one_transaction_and_each_hears_its_own_outcome(tmp_path: Path) -> None:
+    """The first transaction waits until every request has submitted; all that it did not take share the second."""
     store, published = make(tmp_path / "candor.db")
     writes: list[int] = []
     original = store.write
+    all_submitted = threading.Event()
 
     def counting(take, *, batch=False):  # type: ignore[no-untyped-def]
+        all_submitted.wait()
         outcomes = original(take, batch=batch)
         writes.append(len(outcomes))
         return outcomes
 
     store.write = counting  # type: ignore[method-assign]
-    writer = Writer(store)
     first = submission(published)
-    outcomes: list[Outcome] = []
-
-    def one(what: Submission) -> None:
-        outcomes.append(writer.submit(what).result())
-
     taken = Submission(first.survey, first.id, submission(published).bits)
     work = [first, first, taken, *(submission(published) for _ in range(60))]
-    threads = [threading.Thread(target=one, args=(what,)) for what in work]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(writes) < len(work)
-    assert outcomes.count(Outcome.STORED) == 61
-    assert outcomes.count(Outcome.ALREADY_STORED) + outcomes.count(Outcome.ID_TAKEN) == 2
-    assert check_store(store, published) == 61
-    writer.close()
+    submitted = threading.Barrier(len(work), action=all_submitted.set)
+    outcomes: list[Outcome] = []
+    with contextlib.closing(Writer(store)) as writer:
+
+        def one(what: Submission) -> None:
+            outcome = writer.submit(what)
+            submitted.wait()
+            outcomes.append(outcome.result())
+
+        threads = [threading.Thread(target=one, args=(what,)) for what in work]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(writes) <= 2 and sum(writes) == len(work)
+        assert outcomes.count(Outcome.STORED) == 61
+        assert outcomes.count(Outcome.ALREADY_STORED) + outcomes.count(Outcome.ID_TAKEN) == 2
+        assert check_store(store, published) == 61
 
 
 def test_what_could_not_be_ended_is_tried_again_though_nothing_comes_any_more(
